@@ -1,0 +1,113 @@
+"""Durable files: a write is whole or absent, also after a crash, and a reader sees the old bytes or the new ones.
+
+Every durable write names a crash point (see :mod:`baton_runner.base.crash`), passed after the temporary file is on
+disk and before the rename makes it the file.
+"""
+
+import contextlib
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from baton_runner.base import crash
+from baton_runner.base.errors import BatonError, DamagedRecord
+
+__all__ = ["ensure_folder", "read_json", "remove", "rename", "sync_folder", "write_atomic", "write_if_changed"]
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder durable."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def ensure_folder(folder: Path) -> Path:
+    """Create a folder and its parents where missing; return it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+    return folder
+
+
+def write_atomic(path: Path, data: bytes, point: crash.CrashPoint, *, mode: int = 0o644) -> None:
+    """Replace a file's bytes: temporary file in the same folder, fsync, rename, fsync of the folder.
+
+    Raises BatonError (code ``unwritable``) when the disk is full or the folder cannot be written; the old file is
+    whole then, and no temporary file is left.
+    """
+    ensure_folder(path.parent)
+    try:
+        descriptor, name = tempfile.mkstemp(prefix=f".{path.name[:40]}.", suffix=".tmp", dir=path.parent)
+    except OSError as error:
+        raise _unwritable(path, error) from error
+    temporary = Path(name)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fchmod(file.fileno(), mode)
+            os.fsync(file.fileno())
+        crash.reach(point)
+        temporary.replace(path)
+        sync_folder(path.parent)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        raise _unwritable(path, error) from error
+
+
+def write_if_changed(path: Path, data: bytes, point: crash.CrashPoint) -> bool:
+    """Write only when the bytes differ, so that time stamps mean something; say whether it wrote."""
+    with contextlib.suppress(FileNotFoundError):
+        if path.read_bytes() == data:
+            return False
+    write_atomic(path, data, point)
+    return True
+
+
+def rename(source: Path, target: Path, point: crash.CrashPoint) -> None:
+    """Move a file to its final name, durably; the target's folder is made."""
+    ensure_folder(target.parent)
+    crash.reach(point)
+    source.replace(target)
+    sync_folder(target.parent)
+    if source.parent != target.parent:
+        sync_folder(source.parent)
+
+
+def remove(path: Path, point: crash.CrashPoint) -> bool:
+    """Delete a file durably; say whether it was there."""
+    crash.reach(point)
+    try:
+        path.unlink()
+    except FileNotFoundError:
+        return False
+    sync_folder(path.parent)
+    return True
+
+
+def read_json(path: Path) -> Any:
+    """The JSON value of a record of ours, None when there is no such file; DamagedRecord when it is not JSON."""
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    try:
+        return json.loads(data)
+    except ValueError as error:
+        raise DamagedRecord(f"is not JSON ({error})", where=str(path)) from error
+
+
+def _unwritable(path: Path, error: OSError) -> BatonError:
+    return BatonError(
+        f"cannot be written: {error.strerror or error}",
+        where=str(path),
+        todo="free some space or make the folder writable, then run again; nothing was lost",
+        code="unwritable",
+    )
