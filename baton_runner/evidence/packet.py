@@ -1,0 +1,59 @@
+"""The packet: the immutable JSON that states one assignment in full, named by its sha256."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from baton_runner.base import crash, files
+from baton_runner.base.digest import canonical, digest_bytes
+
+__all__ = ["Packet", "write_packet"]
+
+SCHEMA = "baton.packet/1"
+WRITE = crash.declare("packet.write")
+
+
+@dataclass(frozen=True)
+class Packet:
+    """Everything an assignment consists of: nothing an agent was told is missing, and nothing changes afterwards.
+
+    ``base`` is the commit the worktree starts from, ``plan`` the plan's path in the repository (not for the agent to
+    edit), ``context`` the files to read, ``reason`` why the task is worked on (first, redo, edited, upstream, failed,
+    conflict), ``failure`` what was red before.
+    """
+
+    change: str
+    task: str
+    key: str
+    attempt: int
+    base: str
+    branch: str
+    plan: str
+    definition: Mapping[str, Any]
+    definition_digest: str
+    inputs: Mapping[str, Any]
+    verification: tuple[str, ...]
+    context: tuple[str, ...]
+    agent: Mapping[str, Any]
+    reason: str
+    failure: Mapping[str, Any] | None
+    created: str
+
+    def encode(self) -> bytes:
+        """The canonical bytes."""
+        return canonical(
+            {**asdict(self), "schema": SCHEMA, "verification": list(self.verification), "context": list(self.context)}
+        )
+
+    @property
+    def digest(self) -> str:
+        """The packet's name."""
+        return digest_bytes(self.encode())
+
+
+def write_packet(path: Path, packet: Packet) -> str:
+    """Make a packet durable; return its digest."""
+    data = packet.encode()
+    files.write_atomic(path, data, WRITE, mode=0o444)
+    return digest_bytes(data)
