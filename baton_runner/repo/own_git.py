@@ -1,0 +1,119 @@
+"""Our own bare repository, ``.baton/git``: no objects and no refs of its own, only a configuration that nobody plants.
+
+Git reads configuration, hooks and ``info/`` from the common directory. Calls that touch files name this one, so that
+they see the repository's objects with the settings that were allowed when the harness first ran here. It can be deleted
+at any time; it is made again when missing or damaged.
+"""
+
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from baton_runner.base import crash
+from baton_runner.base.files import ensure_folder, sync_folder, write_atomic
+from baton_runner.base.locks import Lock
+from baton_runner.repo.git import Git
+from baton_runner.repo.repository import Repository
+
+__all__ = ["OwnGit"]
+
+_CONFIG_WRITE = crash.declare("repo.own_git_config")
+_PLACED = crash.declare("repo.own_git_placed")
+_HEAD = b"ref: refs/heads/none\n"
+
+
+@dataclass(frozen=True)
+class OwnGit:
+    """The way to git for everything that reads or writes objects and files."""
+
+    repository: Repository
+
+    @property
+    def folder(self) -> Path:
+        """Where it lies."""
+        return self.repository.baton / "git"
+
+    def bare(self) -> Git:
+        """Git on the objects alone: no work tree, no refs."""
+        self.ensure()
+        return self.repository.git.at(
+            self.folder,
+            GIT_DIR=str(self.folder),
+            GIT_OBJECT_DIRECTORY=str(self.repository.objects_dir),
+        )
+
+    def worktree(self, tree: Path, git_dir: Path) -> Git:
+        """Git in a checkout: its own HEAD and index, our configuration, the repository's objects."""
+        self.ensure()
+        return self.repository.git.at(
+            tree,
+            GIT_DIR=str(git_dir),
+            GIT_COMMON_DIR=str(self.folder),
+            GIT_WORK_TREE=str(tree),
+            GIT_OBJECT_DIRECTORY=str(self.repository.objects_dir),
+        )
+
+    def ensure(self) -> None:
+        """Make it when it is missing or damaged; a few file reads when it is not."""
+        if self._is_whole():
+            return
+        with Lock(self.repository.locks / "own-git", note="making .baton/git"):
+            if not self._is_whole():
+                self._make()
+
+    def _is_whole(self) -> bool:
+        try:
+            seal, _, body = (self.folder / "config").read_bytes().partition(b"\n")
+            return (
+                seal == _seal(body)
+                and (self.folder / "HEAD").read_bytes() == _HEAD
+                and (self.folder / "refs").is_dir()
+                and (self.folder / "info" / "exclude").is_file()
+            )
+        except OSError:
+            return False
+
+    def _make(self) -> None:
+        self.repository.ensure_baton()
+        ensure_folder(self.folder.parent)
+        fresh = Path(tempfile.mkdtemp(prefix=".git-", dir=self.folder.parent))
+        (fresh / "refs").mkdir()
+        (fresh / "info").mkdir()
+        (fresh / "HEAD").write_bytes(_HEAD)
+        exclude = self.repository.common_dir / "info" / "exclude"
+        (fresh / "info" / "exclude").write_bytes(exclude.read_bytes() if exclude.is_file() else b"")
+        body = _config(self.repository.object_format, self.repository.user_config.of_repository())
+        write_atomic(fresh / "config", _seal(body) + b"\n" + body, _CONFIG_WRITE)
+        crash.reach(_PLACED)
+        if self.folder.exists():
+            shutil.rmtree(self.folder)
+        fresh.rename(self.folder)
+        sync_folder(self.folder.parent)
+
+
+def _seal(body: bytes) -> bytes:
+    return b"# made by baton; sha256:" + hashlib.sha256(body).hexdigest().encode()
+
+
+def _config(object_format: str, settings: Iterable[tuple[str, str]]) -> bytes:
+    wanted = [("core.repositoryformatversion", "1"), ("core.bare", "true"), ("extensions.objectformat", object_format)]
+    given = [(key, value) for key, value in settings if key != "extensions.objectformat"]
+    if not any(key == "extensions.partialclone" for key, _ in given):
+        given = [(key, value) for key, value in given if not key.startswith("remote.")]
+    return b"".join(os.fsencode(_entry(key, value)) for key, value in (*wanted, *given))
+
+
+def _entry(key: str, value: str) -> str:
+    section, _, rest = key.partition(".")
+    middle, _, name = rest.rpartition(".")
+    heading = f'{section} "{_escaped(middle)}"' if middle else section
+    quoted = _escaped(value).replace("\n", "\\n").replace("\t", "\\t")
+    return f'[{heading}]\n\t{name} = "{quoted}"\n'
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"')

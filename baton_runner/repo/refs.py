@@ -1,0 +1,193 @@
+"""Refs: the truth that survives and travels. Names are built here, moves are compare-and-swap, or they do not happen.
+
+One transaction is atomic for the comparison; a kill in the middle of it may leave one ref moved and a ``.lock`` behind.
+"""
+
+import re
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from baton_runner.base import crash
+from baton_runner.base.errors import BatonError
+from baton_runner.base.slug import slug
+from baton_runner.repo.git import Git, GitError
+from baton_runner.repo.repository import Repository
+
+__all__ = [
+    "PREFIX",
+    "RefExists",
+    "RefMoved",
+    "RefUpdate",
+    "Refs",
+    "attempt_ref",
+    "attempts_prefix",
+    "change_ref",
+    "integration_ref",
+    "kept_ref",
+    "receipt_ref",
+    "receipts_prefix",
+]
+
+PREFIX = "refs/baton/"
+_TRANSACTION = crash.declare("repo.refs_transaction")
+_LOCK_REMOVED = crash.declare("repo.refs_stale_lock")
+_OID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+
+
+def change_ref(change: str) -> str:
+    """The ref whose blob records where a change started and which branch it is integrated on."""
+    return f"{PREFIX}changes/{slug(change)}"
+
+
+def integration_ref(change: str) -> str:
+    """The default integration branch of a change."""
+    return f"refs/heads/baton/{slug(change)}"
+
+
+def attempts_prefix(change: str, task: str = "") -> str:
+    """What all attempt refs of a change, or of one of its tasks, start with."""
+    return f"{PREFIX}attempts/{slug(change)}/" + (f"{slug(task)}/" if task else "")
+
+
+def attempt_ref(change: str, task: str, attempt: int) -> str:
+    """The create-only ref of one attempt; ``task`` is the id inside the change."""
+    return f"{attempts_prefix(change, task)}{attempt}"
+
+
+def receipts_prefix(change: str) -> str:
+    """What all receipt refs of a change start with."""
+    return f"{PREFIX}receipts/{slug(change)}/"
+
+
+def receipt_ref(change: str, task: str) -> str:
+    """The ref that holds a receipt as a blob."""
+    return f"{receipts_prefix(change)}{slug(task)}"
+
+
+def kept_ref(slot: str, oid: str) -> str:
+    """The ref under which work found in a worktree is parked; the id makes it create-only by nature."""
+    return f"{PREFIX}kept/{slug(slot)}/{oid[:16]}"
+
+
+class RefExists(BatonError):
+    """A create-only ref is there already."""
+
+    code = "ref_exists"
+
+
+class RefMoved(BatonError):
+    """A ref is not where the caller saw it last."""
+
+    code = "ref_moved"
+
+    def __init__(self, name: str, expected: str | None, actual: str | None) -> None:
+        super().__init__(
+            f"is at {actual or 'nothing'}, expected {expected or 'nothing'}",
+            where=name,
+            todo="somebody moved it in between; look again and repeat",
+        )
+        self.name = name
+        self.expected = expected
+        self.actual = actual
+
+
+@dataclass(frozen=True, slots=True)
+class RefUpdate:
+    """Move ``name`` from ``old`` to ``new``; None means "does not exist", before or after."""
+
+    name: str
+    new: str | None
+    old: str | None
+
+
+@dataclass(frozen=True)
+class Refs:
+    """The refs of a repository."""
+
+    repository: Repository
+
+    @property
+    def _git(self) -> Git:
+        return self.repository.git
+
+    @property
+    def _zero(self) -> str:
+        return "0" * (64 if self.repository.object_format == "sha256" else 40)
+
+    def read(self, *prefixes: str) -> dict[str, str]:
+        """Name to id of every ref below the prefixes (a full name is its own prefix); one process."""
+        listing = self._git.run("for-each-ref", "--format=%(objectname) %(refname)", *(p.rstrip("/") for p in prefixes))
+        pairs = (line.partition(" ") for line in listing.decode("utf-8", "surrogateescape").splitlines())
+        return {name: oid for oid, _, name in pairs}
+
+    def get(self, name: str) -> str | None:
+        """The id a ref holds, None when there is no such ref; no process where the ref is a plain file."""
+        try:
+            text = (self.repository.common_dir / name).read_text("ascii").strip()
+        except (OSError, ValueError):
+            return self.read(name).get(name)
+        return text if _OID.fullmatch(text) else self.read(name).get(name)
+
+    def create(self, name: str, oid: str) -> None:
+        """Make a ref that must not exist; RefExists when it does."""
+        try:
+            self.transaction([RefUpdate(name, oid, None)])
+        except RefMoved as error:
+            raise RefExists(
+                f"exists already, at {error.actual}", where=name, todo="take the next number", code="ref_exists"
+            ) from error
+
+    def transaction(self, updates: Sequence[RefUpdate]) -> None:
+        """Move several refs or none, durably; RefMoved names the first that was not where it was expected.
+
+        A symbolic ref planted in place of one of ours is replaced, never followed.
+        """
+        if not updates:
+            return
+        lines = ["start", *(line for update in updates for line in self._lines(update)), "prepare", "commit", ""]
+        crash.reach(_TRANSACTION)
+        args = ("-c", "core.fsync=all", "update-ref", "--stdin")
+        output = self._git.try_run(*args, input="\n".join(lines).encode("utf-8", "surrogateescape"))
+        if output.code == 0:
+            return
+        present = self.read(*(update.name for update in updates))
+        for update in updates:
+            if present.get(update.name) != update.old:
+                raise RefMoved(update.name, update.old, present.get(update.name))
+        raise GitError(args, self._git.cwd, output)
+
+    def remove_stale_locks(self, prefixes: Iterable[str], *, older_than: float) -> tuple[str, ...]:
+        """Remove ``.lock`` files that a killed process left on refs of ours, at least ``older_than`` seconds old.
+
+        The caller holds the integration lock: nobody of ours is moving these refs now. Returns the refs freed.
+        """
+        freed: list[str] = []
+        limit = time.time() - older_than
+        for prefix in prefixes:
+            for lock in _lock_files(self.repository.common_dir, prefix):
+                if lock.stat().st_mtime <= limit:
+                    crash.reach(_LOCK_REMOVED)
+                    lock.unlink(missing_ok=True)
+                    freed.append(lock.relative_to(self.repository.common_dir).as_posix().removesuffix(".lock"))
+        return tuple(sorted(freed))
+
+    def _lines(self, update: RefUpdate) -> Iterable[str]:
+        if update.new is None and update.old is None:
+            yield f"verify {update.name} {self._zero}"
+            return
+        yield "option no-deref"
+        if update.new is None:
+            yield f"delete {update.name} {update.old}"
+        else:
+            yield f"update {update.name} {update.new} {update.old or self._zero}"
+
+
+def _lock_files(common_dir: Path, prefix: str) -> Iterable[Path]:
+    place = common_dir / prefix
+    single = place.with_name(f"{place.name}.lock")
+    if single.is_file():
+        yield single
+    if place.is_dir():
+        yield from place.rglob("*.lock")
