@@ -47,6 +47,7 @@ __all__ = [
     "processes_marked",
     "reap_adopted",
     "run_command",
+    "shell_argv",
     "start",
 ]
 
@@ -104,7 +105,7 @@ def run_command(
 
     ``timeout`` is in seconds. Raises BatonError when the shell cannot be started there.
     """
-    argv = [_shell(), "-c", command]
+    argv = shell_argv(command)
     output = Transcript(log, limit=limit, redact=redact)
     try:
         process = Process(_spawn(argv, cwd, marked(environ, marker), subprocess.DEVNULL, subprocess.STDOUT), marker)
@@ -344,5 +345,6 @@ def _cannot_start(program: str, cwd: Path, error: OSError | ValueError) -> Baton
     return BatonError(f"cannot be started: {reason}", where=program, code="cannot_start")
 
 
-def _shell() -> str:
-    return shutil.which("bash") or "/bin/sh"
+def shell_argv(command: str, *arguments: str) -> list[str]:
+    """The argument list that runs a shell command line, its ``$1``, ``$2``... being the arguments: data, never code."""
+    return [shutil.which("bash") or "/bin/sh", "-c", command, "baton", *arguments]
