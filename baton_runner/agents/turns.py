@@ -60,10 +60,9 @@ class Turns:
         """
         request = self.request
         limit = request.turn_timeout if timeout is None else timeout
-        with self._working, self._log(OUTPUT_LOG) as log, self._log(ERROR_LOG) as errors:
+        with self.opened(report) as log, self._log(ERROR_LOG) as errors:
             if self.cancel.is_set:
                 return Ended(None, Reason.CANCELLED, 0.0, "", truncated=False, survivors=()), ""
-            log.write(_record(type="baton", event="turn", turn=report.turn, time=rfc3339(request.clock.now())))
             process = start(
                 argv,
                 cwd=request.worktree,
@@ -79,6 +78,13 @@ class Turns:
             finally:
                 ended = process.end()
         return ended, request.redact(errors.last(_LAST_WORDS).encode()).decode("utf-8", "replace").strip()
+
+    @contextmanager
+    def opened(self, report: Report) -> Iterator[Transcript]:
+        """Hold :meth:`stop` off while a program runs, with the log of its output open."""
+        with self._working, self._log(OUTPUT_LOG) as log:
+            log.write(_record(type="baton", event="turn", turn=report.turn, time=rfc3339(self.request.clock.now())))
+            yield log
 
     def environ(self, prompt: str, turn: int) -> dict[str, str]:
         """The agent's environment with the variables that tell it its assignment; writes the prompt's file."""

@@ -6,10 +6,8 @@ that carries the mark. Safe from several threads; nothing runs between fork and 
 """
 
 import contextlib
-import errno
 import os
 import select
-import shutil
 import signal
 import subprocess
 import tempfile
@@ -21,7 +19,6 @@ from enum import Enum
 from pathlib import Path
 
 from baton_runner.base.cancel import Cancel
-from baton_runner.base.errors import BatonError
 from baton_runner.base.marked import (
     MARKER,
     become_subreaper,
@@ -32,10 +29,12 @@ from baton_runner.base.marked import (
     wait_for,
     waited_for,
 )
+from baton_runner.base.spawn import shell_argv, spawn
 from baton_runner.base.transcript import LIMIT, Redact, Transcript
 
 __all__ = [
     "GRACE",
+    "LINE_LIMIT",
     "MARKER",
     "Cancel",
     "Ended",
@@ -108,7 +107,9 @@ def run_command(
     argv = shell_argv(command)
     output = Transcript(log, limit=limit, redact=redact)
     try:
-        process = Process(_spawn(argv, cwd, marked(environ, marker), subprocess.DEVNULL, subprocess.STDOUT), marker)
+        process = Process(
+            spawn(argv, cwd, marked(environ, marker), stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT), marker
+        )
         try:
             for chunk in process.chunks(timeout=timeout, cancel=cancel):
                 output.write(chunk)
@@ -136,7 +137,7 @@ def start(
     with tempfile.TemporaryFile() as source:
         source.write(stdin)
         source.seek(0)
-        child = _spawn(argv, cwd, marked(environ, marker), source.fileno(), subprocess.PIPE)
+        child = spawn(argv, cwd, marked(environ, marker), stdin=source.fileno(), stderr=subprocess.PIPE)
     return Process(child, marker, errors)
 
 
@@ -193,6 +194,10 @@ class Process:
             yield from self._read(self._started + timeout, stall, cancel)
         finally:
             leave()
+
+    def wait(self, timeout: float) -> bool:
+        """Wait up to ``timeout`` seconds for the exit, without reading; say whether it came."""
+        return self._exited.wait(timeout)
 
     def finish_within(self, seconds: float) -> None:
         """From now on, the program may run this long; then it is asked to end (reason TIMED_OUT)."""
@@ -310,41 +315,3 @@ def _exit_code(child: subprocess.Popen[bytes]) -> int | None:
     except ChildProcessError:  # somebody took our child's exit: unknown is not success
         child.returncode = -1
         return None
-
-
-def _spawn(
-    argv: Sequence[str], cwd: Path, environ: Mapping[str, str], source: int, errors: int
-) -> subprocess.Popen[bytes]:
-    try:
-        return subprocess.Popen(
-            list(argv),
-            cwd=cwd,
-            env=dict(environ),
-            stdin=source,
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            start_new_session=True,
-        )
-    except (OSError, ValueError) as error:
-        raise _cannot_start(argv[0], cwd, error) from error
-
-
-def _cannot_start(program: str, cwd: Path, error: OSError | ValueError) -> BatonError:
-    if not cwd.is_dir():
-        return BatonError("is no folder to work in", where=str(cwd), code="no_folder")
-    if isinstance(error, FileNotFoundError):
-        return BatonError(
-            "is not an installed program",
-            where=program,
-            todo="install it or correct its path",
-            code="program_not_found",
-        )
-    reason = error.strerror or str(error) if isinstance(error, OSError) else str(error)
-    if isinstance(error, OSError) and error.errno == errno.E2BIG:
-        reason = "its arguments and environment are larger than the system allows"
-    return BatonError(f"cannot be started: {reason}", where=program, code="cannot_start")
-
-
-def shell_argv(command: str, *arguments: str) -> list[str]:
-    """The argument list that runs a shell command line, its ``$1``, ``$2``... being the arguments: data, never code."""
-    return [shutil.which("bash") or "/bin/sh", "-c", command, "baton", *arguments]
