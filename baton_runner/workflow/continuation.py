@@ -1,7 +1,11 @@
 """What an agent is told on turn 2 and later: short guidance, never the task again (R-013), and what is still red."""
 
+from typing import TYPE_CHECKING
+
 from baton_runner.workflow.fence import fenced
-from baton_runner.workflow.prompt_values import PromptFailure
+
+if TYPE_CHECKING:
+    from baton_runner.workflow.prompt_values import PromptFailure
 
 __all__ = ["MAX_OUTPUT", "continuation"]
 
@@ -9,7 +13,7 @@ MAX_OUTPUT = 20_000
 """Characters of failing output that are repeated to the agent: the end, where the reason stands."""
 
 
-def continuation(turn: int, max_turns: int, failure: PromptFailure | None) -> str:
+def continuation(turn: int, max_turns: int, failure: "PromptFailure | None") -> str:
     """The prompt of a later turn in the same session; ``turn`` counts from 1, ``failure`` is what was red after it."""
     paragraphs = [
         f"Your last turn ended in good order, but the work is still open. This is turn {turn} of {max_turns}.",
@@ -23,7 +27,7 @@ def continuation(turn: int, max_turns: int, failure: PromptFailure | None) -> st
     return "\n\n".join(paragraphs)
 
 
-def _red(failure: PromptFailure) -> str:
+def _red(failure: "PromptFailure") -> str:
     command = f" `{failure.command}`" if failure.command else ""
     parts = [f"Still red: {failure.kind}{command}."]
     if failure.note.strip():

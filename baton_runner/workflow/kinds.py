@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from baton_runner.workflow.front_matter import Key
 from baton_runner.workflow.reading import Misfit, Reading
-from baton_runner.workflow.resolve import UnresolvedPath, resolve_path
+from baton_runner.workflow.resolve import UnresolvedPath, resolve_path, variable_name
 from baton_runner.workflow.secret import Secret
 
 __all__ = [
@@ -312,13 +312,23 @@ class PathText:
 class SecretText:
     """A token. It should come from the environment: one that stands in the file is taken, with a warning."""
 
-    raw: ClassVar[bool] = False
+    raw: ClassVar[bool] = True
 
-    def read(self, value: Any, reading: Reading, key: Key) -> Secret:  # noqa: ARG002
-        """The token, which no message shows."""
-        if not isinstance(value, str) or not value.strip():
+    def read(self, value: Any, reading: Reading, key: Key) -> Secret | None:
+        """The token, which no message shows; None when its variable is unset or empty (R-021)."""
+        resolved = reading.expand(value, key)
+        if resolved is None:
+            return None
+        if not isinstance(resolved, str) or not resolved.strip():
             raise Misfit("must be text", None, todo="write $NAME, the variable that holds it")
-        return Secret(value.strip())
+        if variable_name(value) is None:
+            reading.warn(
+                key,
+                f"{'.'.join(key)} is written into the file",
+                todo="keep it in the environment and write $NAME here",
+                code="literal_secret",
+            )
+        return Secret(resolved.strip())
 
     def schema(self) -> Schema:
         """Text with something in it."""

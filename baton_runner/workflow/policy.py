@@ -8,6 +8,7 @@ import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 from baton_runner.base.digest import digest, digest_bytes
 from baton_runner.base.errors import PolicyError
@@ -51,6 +52,10 @@ class Policy:
         section = {} if runner is None else dataclasses.asdict(runner)
         told = {name: value for name, value in section.items() if not name.endswith(("timeout_ms", "timeout"))}
         return digest({"kind": self.settings.agent.kind, **told})
+
+    def with_settings(self, settings: Settings) -> Self:
+        """The same policy with other settings, such as a token that was asked for."""
+        return dataclasses.replace(self, settings=settings)
 
 
 @dataclass(frozen=True, kw_only=True)

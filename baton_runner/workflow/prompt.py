@@ -6,10 +6,14 @@ an empty text; text of plans and trackers is data and never evaluated; the engin
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from baton_runner.workflow.prompt_values import PromptFailure, PromptIssue, PromptTask, template_values
+from baton_runner.workflow.continuation import continuation
 
-__all__ = ["Prompt", "default_prompt"]
+if TYPE_CHECKING:
+    from baton_runner.workflow.prompt_values import PromptFailure, PromptIssue, PromptTask
+
+__all__ = ["Prompt", "continuation", "default_prompt"]
 
 _DEFAULT = Path(__file__).with_name("default_prompt.liquid")
 
@@ -25,10 +29,10 @@ class Prompt:
     def render(
         self,
         *,
-        task: PromptTask | None,
+        task: "PromptTask | None",
         attempt: int | None,
-        failure: PromptFailure | None = None,
-        issue: PromptIssue | None = None,
+        failure: "PromptFailure | None" = None,
+        issue: "PromptIssue | None" = None,
     ) -> str:
         """The prompt of one attempt, without surrounding blanks.
 
@@ -36,6 +40,7 @@ class Prompt:
         Raises PolicyError ``template_parse_error`` or ``template_render_error`` (R-009).
         """
         from baton_runner.workflow import template, template_errors
+        from baton_runner.workflow.prompt_values import template_values
 
         values = template_values(task=task, attempt=attempt, failure=failure, issue=issue)
         try:

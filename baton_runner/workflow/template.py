@@ -20,7 +20,7 @@ from liquid.token import Token
 from baton_runner.workflow.fence import fenced
 from baton_runner.workflow.prompt_values import JsonList, JsonMap, Lines, Words
 
-__all__ = ["MAX_SECONDS", "UNLOADABLE", "OutOfBounds", "filter_names", "parse", "render", "used_filters"]
+__all__ = ["MAX_SECONDS", "UNLOADABLE", "OutOfBounds", "filter_names", "parse", "render", "used_filters", "used_names"]
 
 MAX_OUTPUT = 4 * 1024 * 1024
 """Bytes of a rendered prompt, and of what a template keeps in variables."""
@@ -109,6 +109,19 @@ def used_filters(source: str) -> Mapping[str, int]:
     """The filters a template uses, in branches not taken too, and the line of the first use of each (from 1)."""
     uses = parse(source).analyze(include_partials=False).filters
     return {name: source.count("\n", 0, spans[0].index) + 1 for name, spans in uses.items()}
+
+
+def used_names(source: str) -> Mapping[str, int]:
+    """The outside names a template reads, as dotted paths, and the line of the first use of each (from 1)."""
+    uses = parse(source).analyze(include_partials=False).globals
+    found = (variable for variables in uses.values() for variable in variables)
+    return {
+        ".".join(str(segment) for segment in variable.segments if isinstance(segment, str)): source.count(
+            "\n", 0, variable.span.index
+        )
+        + 1
+        for variable in found
+    }
 
 
 @functools.lru_cache(maxsize=16)
