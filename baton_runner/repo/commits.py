@@ -11,16 +11,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from baton_runner.base import crash
 from baton_runner.base.errors import ActionNeeded
-from baton_runner.base.files import write_atomic
 from baton_runner.repo import parking
 from baton_runner.repo.objects import Change, Objects
+from baton_runner.repo.slots import replace_file
 from baton_runner.repo.worktrees import Worktree
 
 __all__ = ["Captured", "CommitMode", "StrayedHead", "UncommittedWork", "UnfinishedOperation", "capture"]
 
-_HEAD_WRITE = crash.declare("repo.worktree_head")
 _GITLINK = "160000"
 _SHOWN = 5
 
@@ -104,7 +102,7 @@ def _tree_of_files(worktree: Worktree, mode: CommitMode) -> str:
         paths = (*dirt.changed, *dirt.untracked, *dirt.nested)
         shown = ", ".join(paths[:_SHOWN]) + (f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else "")
         raise UncommittedWork(f"holds work that is not committed: {shown}", where=str(worktree.path), todo="commit it")
-    git.run("add", "--all")
+    git.run("add", "--all", "--sparse")
     return git.line("write-tree")
 
 
@@ -174,7 +172,7 @@ def _settle(worktree: Worktree, head: str | None, tip: str, dropped: Sequence[st
     if dropped:
         worktree.git.run("read-tree", "--reset", "-u", tip)
     if head != tip or _is_on_branch(worktree.git_dir):
-        write_atomic(worktree.git_dir / "HEAD", f"{tip}\n".encode(), _HEAD_WRITE)
+        replace_file(worktree.git_dir / "HEAD", f"{tip}\n".encode())
 
 
 def _is_on_branch(git_dir: Path) -> bool:

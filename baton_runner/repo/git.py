@@ -5,9 +5,13 @@ configuration says; variables such as ``GIT_DIR`` that the caller's environment 
 """
 
 import os
+import selectors
+import shutil
 import subprocess
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 
 from baton_runner.base.errors import BatonError, RepositoryError
@@ -17,6 +21,7 @@ __all__ = ["MINIMUM", "Git", "GitError", "Output", "hardened", "oldest_supported
 MINIMUM = (2, 38)
 _TIMEOUT_SECONDS = 900.0
 _SHOWN_LINES = 4
+_CHUNK = 65536
 
 _SAFE_SETTINGS = (
     ("core.fsmonitor", "false"),
@@ -91,6 +96,15 @@ class Git:
         """The same runner in another folder, with more variables."""
         return replace(self, cwd=cwd, environ={**self.environ, **variables})
 
+    def configured(self, pairs: Iterable[tuple[str, str]]) -> "Git":
+        """The same runner with more settings, which win over all others."""
+        variables = dict(self.environ)
+        count = int(variables.get("GIT_CONFIG_COUNT", "0"))
+        for number, (key, value) in enumerate(pairs, count):
+            variables |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+            count = number + 1
+        return replace(self, environ={**variables, "GIT_CONFIG_COUNT": str(count)})
+
     def run(
         self,
         *args: str,
@@ -119,24 +133,29 @@ class Git:
         place = cwd or self.cwd
         environ = {**self.environ, **env} if env else self.environ
         try:
-            ended = subprocess.run(
-                ("git", *args),
+            process = subprocess.Popen(
+                (_program(environ.get("PATH", os.defpath)), *args),
                 cwd=place,
                 env=environ,
-                input=input,
-                capture_output=True,
-                check=False,
-                timeout=_TIMEOUT_SECONDS,
+                stdin=subprocess.PIPE if input else subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
                 process_group=0,  # Ctrl-C ends the harness in good order, never a git process half way
             )
         except FileNotFoundError as error:
-            raise _cannot_start(place, environ, error) from error
+            raise _cannot_start(place, environ) from error
         except NotADirectoryError as error:
             raise RepositoryError("is not a folder", where=str(place), todo="give a folder of a repository") from error
-        except subprocess.TimeoutExpired as error:
-            message = f"did not end within {_TIMEOUT_SECONDS:.0f} s".encode()
-            raise GitError(args, place, Output(-1, b"", message)) from error
-        return Output(ended.returncode, ended.stdout, ended.stderr)
+        with process:
+            try:
+                stdout, stderr = _converse(process, input)
+            except BaseException:  # a time-out or an interruption: the process ends first
+                process.kill()
+                raise
+            if stdout is None:
+                process.kill()
+                raise GitError(args, place, Output(-1, b"", f"did not end within {_TIMEOUT_SECONDS:.0f} s".encode()))
+        return Output(process.returncode, stdout, stderr)
 
 
 def user_environ(environ: Mapping[str, str]) -> dict[str, str]:
@@ -155,13 +174,10 @@ def hardened(environ: Mapping[str, str], extra: Iterable[tuple[str, str]] = ()) 
 
 def settings(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
     """Git settings as ``GIT_CONFIG_KEY_n`` variables: the same as ``-c``, but no limit of an argument list."""
-    variables: dict[str, str] = {}
-    count = 0
-    for key, value in pairs:
-        variables[f"GIT_CONFIG_KEY_{count}"] = key
-        variables[f"GIT_CONFIG_VALUE_{count}"] = value
-        count += 1
-    return {**variables, "GIT_CONFIG_COUNT": str(count)}
+    numbered = tuple(enumerate(pairs))
+    keys = {f"GIT_CONFIG_KEY_{number}": key for number, (key, _) in numbered}
+    values = {f"GIT_CONFIG_VALUE_{number}": value for number, (_, value) in numbered}
+    return {**keys, **values, "GIT_CONFIG_COUNT": str(len(numbered))}
 
 
 def oldest_supported(version: str) -> None:
@@ -180,11 +196,60 @@ def _is_users_choice(name: str) -> bool:
     return name.startswith(("GIT_CONFIG", "GIT_AUTHOR_", "GIT_COMMITTER_"))
 
 
-def _cannot_start(place: Path, environ: Mapping[str, str], error: FileNotFoundError) -> RepositoryError:
+@lru_cache(maxsize=8)
+def _program(path: str) -> str:
+    """Git's own path, looked up once for each value of PATH."""
+    return shutil.which("git", path=path) or "git"
+
+
+def _converse(process: subprocess.Popen[bytes], data: bytes) -> tuple[bytes | None, bytes]:
+    """Feed and read a process until it closes its ends; no output at all (None) when the time is over.
+
+    ``Popen.communicate`` with a time-out polls for the exit with growing sleeps, which costs as much as git itself.
+    """
+    deadline = time.monotonic() + _TIMEOUT_SECONDS
+    unsent = memoryview(data)
+    received: dict[int, list[bytes]] = {}
+    with selectors.DefaultSelector() as selector:
+        for stream in (process.stdout, process.stderr):
+            if stream is not None:
+                received[stream.fileno()] = []
+                selector.register(stream, selectors.EVENT_READ)
+        if process.stdin is not None:
+            os.set_blocking(process.stdin.fileno(), False)
+            selector.register(process.stdin, selectors.EVENT_WRITE)
+        while selector.get_map():
+            for key, event in selector.select(deadline - time.monotonic()):
+                if event == selectors.EVENT_WRITE:
+                    unsent = _send(key, unsent, selector)
+                elif chunk := os.read(key.fd, _CHUNK):
+                    received[key.fd].append(chunk)
+                else:
+                    selector.unregister(key.fileobj)
+            if time.monotonic() >= deadline:
+                return None, b""
+    stdout, stderr = (b"".join(chunks) for chunks in received.values())
+    return stdout, stderr
+
+
+def _send(key: selectors.SelectorKey, unsent: memoryview, selector: selectors.BaseSelector) -> memoryview:
+    """Write what the pipe takes; close it after the last byte, or when git has stopped reading."""
+    stream = key.fileobj
+    try:
+        unsent = unsent[os.write(key.fd, unsent[:_CHUNK]) :]
+    except BrokenPipeError:
+        unsent = unsent[:0]
+    if not unsent and not isinstance(stream, int):
+        selector.unregister(stream)
+        stream.close()  # type: ignore[attr-defined]
+    return unsent
+
+
+def _cannot_start(place: Path, environ: Mapping[str, str]) -> RepositoryError:
     if not place.is_dir():
         return RepositoryError("does not exist", where=str(place), todo="give a folder of a repository")
     return RepositoryError(
-        f"was not found ({error.strerror}; PATH is {environ.get('PATH', '')!r})",
+        f"was not found (PATH is {environ.get('PATH', '')!r})",
         where="git",
         todo=f"install git {'.'.join(map(str, MINIMUM))} or newer",
     )

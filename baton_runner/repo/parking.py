@@ -7,14 +7,15 @@ inside of a nested repository: a worktree that holds one is kept as it is.
 import os
 import shutil
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from baton_runner.repo import submodules
 from baton_runner.repo.git import Git
 from baton_runner.repo.objects import Objects
 from baton_runner.repo.refs import RefExists, Refs, kept_ref
 
-__all__ = ["Dirt", "inspect", "park", "park_commit", "read_head", "snapshot"]
+__all__ = ["Dirt", "inspect", "look", "park", "park_commit", "read_head", "snapshot"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class Dirt:
 def inspect(git: Git) -> Dirt:
     """Look at a checkout; one git process, no lock, nothing written."""
     listing = git.run(
-        "status", "--porcelain=v2", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=none"
+        "status", "--porcelain=v2", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty"
     )
     changed: list[str] = []
     untracked: list[str] = []
@@ -43,10 +44,18 @@ def inspect(git: Git) -> Dirt:
             (nested if entry.endswith("/") else untracked).append(entry[2:].rstrip("/"))
         elif entry.startswith("1 "):
             _, _, sub, *_, path = entry.split(" ", 8)
-            (nested if sub[0] == "S" and sub[2:] != ".." else changed).append(path)
+            (nested if sub[0] == "S" else changed).append(path)
         elif entry.startswith("u "):
             changed.append(entry.split(" ", 10)[10])
     return Dirt(tuple(changed), tuple(untracked), tuple(nested))
+
+
+def look(objects: Objects, git: Git, git_dir: Path) -> Dirt:
+    """Look at a checkout and into its submodules."""
+    dirt = inspect(git)
+    if not submodules.are_initialised(git_dir):
+        return dirt
+    return replace(dirt, nested=(*dirt.nested, *submodules.with_work(objects.own_git, git)))
 
 
 def read_head(git_dir: Path, refs: Refs) -> str | None:
@@ -65,16 +74,15 @@ def snapshot(git: Git, git_dir: Path) -> str:
         if (git_dir / "index").is_file():
             shutil.copyfile(git_dir / "index", index)
         env = {"GIT_INDEX_FILE": str(index)}
-        git.run("add", "--all", env=env)
+        git.run("add", "--all", "--sparse", env=env)
         return git.line("write-tree", env=env)
 
 
-def park(objects: Objects, git: Git, git_dir: Path, *, slot: str, known: str) -> str | None:
+def park(objects: Objects, git: Git, git_dir: Path, *, dirt: Dirt, slot: str, known: str) -> str | None:
     """Make the content of a checkout reachable; the ref, or None when it is at ``known`` with nothing besides."""
-    refs = Refs(objects.repository)
-    head = read_head(git_dir, refs)
+    head = read_head(git_dir, Refs(objects.repository))
     commit = head
-    if inspect(git):
+    if dirt:
         tree = snapshot(git, git_dir)
         message = f"Work found in worktree {slot}\n\nParked before the worktree was used again or removed."
         commit = objects.commit(tree, [head] if head else [], message)

@@ -51,6 +51,10 @@ class Repository:
         if len(lines) < 5:  # noqa: PLR2004 - the four answers that every repository has, and the last line's end
             raise _unreadable(path, GitError(("rev-parse",), path, found))
         git_dir, common_dir, object_format = Path(lines[1]), Path(lines[2]), lines[3]
+        if (common_dir / "reftable").is_dir():
+            raise RepositoryError(
+                "keeps its refs as reftable", where=str(path), todo="git refs migrate --ref-format=files"
+            )
         top = Path(lines[4]) if found.code == 0 and lines[4] else None
         return cls(top, git_dir.resolve(), common_dir.resolve(), object_format, dict(variables))
 

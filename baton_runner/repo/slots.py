@@ -17,7 +17,7 @@ from baton_runner.base.errors import DamagedRecord
 from baton_runner.base.files import read_json, write_atomic
 from baton_runner.base.locks import Lock
 
-__all__ = ["Kind", "Purpose", "Record", "Slot", "State", "admin_folders", "remove_folder", "slots_of"]
+__all__ = ["Kind", "Purpose", "Record", "Slot", "State", "admin_folders", "remove_folder", "replace_file", "slots_of"]
 
 _RECORD = crash.declare("repo.slot_record")
 
@@ -119,8 +119,16 @@ class Slot:
             return Record(State.KEPT, purpose, "", "", 0, f"its record is damaged: {error.what}")
 
     def write(self, record: Record) -> None:
-        """Replace the record, durably."""
-        write_atomic(self.folder / "owner.json", record.to_bytes(), _RECORD)
+        """Replace the record: durably where it stands for somebody's work, else only atomically.
+
+        A lost "free" or "verify" record costs nothing: such a slot is looked through before it is used again.
+        """
+        path = self.folder / "owner.json"
+        if record.purpose.kind is Kind.ATTEMPT and record.state is not State.FREE:
+            write_atomic(path, record.to_bytes(), _RECORD)
+        else:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            replace_file(path, record.to_bytes())
 
     def mark(self, record: Record, state: State, *, head: str, reason: str = "") -> None:
         """Write the record in another state."""
@@ -166,6 +174,13 @@ def admin_folders(slot: Slot) -> tuple[Path, ...]:
         except (OSError, ValueError):
             continue
     return tuple(found)
+
+
+def replace_file(path: Path, data: bytes) -> None:
+    """Replace a small file whole, for the next reader, with no promise over a power cut; the caller is its one writer."""
+    fresh = path.with_name(f"{path.name}.new")
+    fresh.write_bytes(data)
+    fresh.replace(path)
 
 
 def remove_folder(folder: Path) -> None:

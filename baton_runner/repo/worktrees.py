@@ -22,6 +22,7 @@ from baton_runner.repo.git import Git, GitError
 from baton_runner.repo.objects import Objects
 from baton_runner.repo.refs import Refs
 from baton_runner.repo.slots import Kind, Purpose, Record, Slot, State, admin_folders, remove_folder, slots_of
+from baton_runner.repo.sparse import SETTINGS, write_cone
 
 __all__ = ["Kept", "Workspaces", "Worktree", "WorktreeLost"]
 
@@ -65,6 +66,7 @@ class Worktree:
     git_dir: Path
     record: Record
     lock: Lock = field(repr=False)
+    sparse: tuple[str, ...] = ()
 
     @property
     def path(self) -> Path:
@@ -75,7 +77,8 @@ class Worktree:
     def git(self) -> Git:
         """Git in this worktree, by our configuration; WorktreeLost when it is not the checkout any more."""
         self.check()
-        return self.objects.own_git.worktree(self.path, self.git_dir)
+        git = self.objects.own_git.worktree(self.path, self.git_dir)
+        return git.configured(SETTINGS) if self.sparse else git
 
     def check(self) -> None:
         """WorktreeLost unless the folder is still the checkout that was handed out."""
@@ -97,6 +100,8 @@ class Worktree:
     def at(self, commit: str) -> None:
         """Make the files those of a commit and HEAD that commit: untracked ones removed, ignored ones kept."""
         _forget_operations(self.git_dir)
+        if self.sparse:
+            write_cone(self.git_dir, self.sparse)
         git = self.git
         git.run("checkout", "--quiet", "--force", "--detach", commit, "--")
         _clean(git, "-ffd")
@@ -108,7 +113,8 @@ class Worktree:
         _clean(git, "-ffd")
 
     def scrub(self) -> None:
-        """Remove ignored files too (``verify.pristine``)."""
+        """Remove ignored files too (``verify.pristine``); what setup made is gone with them."""
+        (self.slot.folder / "setup.json").unlink(missing_ok=True)
         _clean(self.git, "-ffdx")
 
     def release(self) -> None:
@@ -121,7 +127,9 @@ class Worktree:
         """Leave it for a person, its content parked; the ref, None when nothing was in it beyond its first commit."""
         ref = None
         if self.slot.git_dir() == self.git_dir:
-            ref = parking.park(self.objects, self.git, self.git_dir, slot=self.slot.name, known=self.record.head)
+            git = self.git
+            dirt = parking.inspect(git)
+            ref = parking.park(self.objects, git, self.git_dir, dirt=dirt, slot=self.slot.name, known=self.record.head)
         self.slot.mark(self.record, State.KEPT, head=self.record.head, reason=reason)
         self.lock.release()
         return ref
@@ -134,6 +142,7 @@ class Workspaces:
     objects: Objects
     root: Path
     clock: Clock = field(default_factory=SystemClock)
+    sparse: tuple[str, ...] = ()
 
     @property
     def _common_dir(self) -> Path:
@@ -173,7 +182,7 @@ class Workspaces:
         if record is None or record.state is not State.USED or git_dir is None:
             lock.release()
             return None
-        return Worktree(slot, record.purpose, self.objects, git_dir, record, lock)
+        return Worktree(slot, record.purpose, self.objects, git_dir, record, lock, self.sparse)
 
     def kept(self) -> tuple[Kept, ...]:
         """The worktrees left for a person, by slot."""
@@ -215,14 +224,15 @@ class Workspaces:
         git_dir = slot.git_dir()
         if git_dir is not None and slot.kind is Kind.ATTEMPT:
             git = self.objects.own_git.worktree(slot.tree, git_dir)
-            nested = parking.inspect(git).nested
-            if nested:
+            dirt = parking.look(self.objects, git, git_dir)
+            if dirt.nested:
                 raise ActionNeeded(
-                    f"holds a repository of its own with work in it ({', '.join(nested[:3])})",
+                    f"holds a repository of its own with work in it ({', '.join(dirt.nested[:3])})",
                     where=str(slot.tree),
                     todo="save what you need from it, delete that folder, then run again",
                 )
-            ref = parking.park(self.objects, git, git_dir, slot=slot.name, known=record.head if record else "")
+            known = record.head if record else ""
+            ref = parking.park(self.objects, git, git_dir, dirt=dirt, slot=slot.name, known=known)
         crash.reach(_BEFORE_REMOVE)
         aside = slot.folder.with_name(f".gone-{uuid.uuid4().hex[:12]}")
         with self._adding():
@@ -246,7 +256,7 @@ class Workspaces:
         slot.write(record)
         if git_dir is None:
             git_dir = self._add(slot, commit, before)
-        worktree = Worktree(slot, purpose, self.objects, git_dir, record, lock)
+        worktree = Worktree(slot, purpose, self.objects, git_dir, record, lock, self.sparse)
         try:
             worktree.at(commit)
         except GitError:
@@ -265,9 +275,10 @@ class Workspaces:
         """Park what somebody left in a free worktree; a reason when that cannot be done."""
         git = self.objects.own_git.worktree(slot.tree, git_dir)
         try:
-            if nested := parking.inspect(git).nested:
-                return f"holds a repository of its own: {', '.join(nested[:3])}"
-            parking.park(self.objects, git, git_dir, slot=slot.name, known=before.head)
+            dirt = parking.look(self.objects, git, git_dir)
+            if dirt.nested:
+                return f"holds a repository of its own: {', '.join(dirt.nested[:3])}"
+            parking.park(self.objects, git, git_dir, dirt=dirt, slot=slot.name, known=before.head)
         except GitError as error:
             return f"could not be read: {error.what}"
         return ""

@@ -1,0 +1,42 @@
+"""A worktree with some folders only (``workspace.sparse``), in git's cone form, kept out of the shared configuration."""
+
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
+
+from baton_runner.base.errors import PolicyError
+from baton_runner.repo.slots import replace_file
+
+__all__ = ["SETTINGS", "cone", "write_cone"]
+
+SETTINGS = (("core.sparseCheckout", "true"), ("core.sparseCheckoutCone", "true"))
+_SPECIAL = set("*?[]\\!#")
+
+
+def write_cone(git_dir: Path, folders: Iterable[str]) -> None:
+    """Put the pattern file into a worktree's git directory when it says something else."""
+    path = git_dir / "info" / "sparse-checkout"
+    text = cone(folders).encode("utf-8", "surrogateescape")
+    if not path.is_file() or path.read_bytes() != text:
+        path.parent.mkdir(exist_ok=True)
+        replace_file(path, text)
+
+
+def cone(folders: Iterable[str]) -> str:
+    """Patterns that take the files at the top, those of every folder on the way, and all below the folders named."""
+    wanted = {_checked(folder) for folder in folders}
+    parents = {parent for folder in wanted for parent in folder.parents if parent != PurePosixPath(".")}
+    lines = ["/*", "!/*/"]
+    for folder in sorted(wanted | parents):
+        if any(parent in wanted for parent in folder.parents):
+            continue
+        lines.append(f"/{folder}/")
+        if folder not in wanted:
+            lines.append(f"!/{folder}/*/")
+    return "\n".join([*lines, ""])
+
+
+def _checked(folder: str) -> PurePosixPath:
+    path = PurePosixPath(folder)
+    if path.is_absolute() or ".." in path.parts or not path.parts or _SPECIAL & set(folder):
+        raise PolicyError(f"{folder!r} is not a folder", where="workspace.sparse", todo="name folders from the top")
+    return path
