@@ -15,6 +15,11 @@ class Layout:
     root: Path
     change: str
 
+    @property
+    def slug(self) -> str:
+        """The change as a path component."""
+        return slug(self.change)
+
     def definition(self, key: str) -> Path:
         """What doit sees as a task's file_dep."""
         return self._record("definitions", key)
@@ -62,6 +67,14 @@ class Layout:
     def task_logs(self, key: str) -> Path:
         """Outputs of all attempts at a task."""
         return self.root / "logs" / slug(self.change) / slug(key)
+
+    def change_logs(self, what: str) -> Path:
+        """Outputs of checks that belong to no task: ``base``, ``closing`` (``@`` is in no slug)."""
+        return self.folder("logs") / f"@{what}"
+
+    def baseline(self) -> Path:
+        """What each command said on the base."""
+        return self.root / "baseline" / f"{slug(self.change)}.json"
 
     def complete(self) -> Path:
         """The fact that every check was green on the head's tree."""

@@ -1,0 +1,442 @@
+"""One attempt at one task: packet, worktree, turns, and the judgement of each turn by integration (design 4).
+
+An attempt ends when its work is published, when the agent cannot go on, or when its turns are used up. What failed is
+kept; a red or a conflict goes back to the agent's session with the output.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from baton_runner.agents.environment import Identity, agent_environment
+from baton_runner.agents.protocol import Agent, Outcome, Session, SessionRequest, TurnResult
+from baton_runner.agents.registry import limits_for
+from baton_runner.agents.usage import NO_USAGE
+from baton_runner.base.clock import rfc3339
+from baton_runner.base.errors import BatonError
+from baton_runner.controller.hooks import Hook, run_hook
+from baton_runner.controller.integration import BranchTaken, Conflicted, Integrated, Proposal, Red
+from baton_runner.controller.parts import Parts
+from baton_runner.controller.pauses import MOST_PAUSES
+from baton_runner.controller.prompts import boundary
+from baton_runner.controller.verification import Check
+from baton_runner.evidence.decisions import Failure, FailureKind, Redo
+from baton_runner.evidence.packet import Packet, write_packet
+from baton_runner.evidence.receipt import Inputs, Receipt, Work
+from baton_runner.plan.definition import definition
+from baton_runner.plan.model import Section, Task
+from baton_runner.repo.commits import Captured, CommitMode, StrayedHead, UncommittedWork, UnfinishedOperation, capture
+from baton_runner.repo.refs import RefExists, attempt_ref
+from baton_runner.repo.slots import Kind, Purpose
+from baton_runner.repo.worktrees import Worktree
+from baton_runner.store.journal import AttemptRow
+from baton_runner.store.ledger import Refusal
+from baton_runner.workflow.continuation import continuation
+from baton_runner.workflow.prompt_values import PromptFailure, PromptTask
+
+__all__ = ["Assignment", "Brief", "End"]
+
+_TAIL_CHARACTERS = 4000
+
+
+@dataclass(frozen=True)
+class Brief:
+    """What an assignment is about, as it was when the task was claimed.
+
+    ``reason`` says why it is worked on (first, redo, edited, upstream, failed, conflict), ``failure`` what was red or
+    unwanted before, ``answers`` the redo decision that success answers, ``previous`` the receipt it will supersede.
+    """
+
+    task: Task
+    section: Section
+    definition_digest: str
+    inputs: Inputs
+    recipe: Mapping[str, str]
+    checks: tuple[Check, ...]
+    reason: str
+    failure: Failure | None
+    previous: Receipt | None
+    answers: Redo | None
+    allow_empty: bool
+
+
+@dataclass(frozen=True)
+class End:
+    """How an attempt ended: with a receipt, a failure, or neither (the run was stopped)."""
+
+    receipt: Receipt | None
+    failure: Failure | None
+    work: Work
+    final: bool = False
+    """Whether another attempt could not end otherwise."""
+
+
+class Assignment:
+    """One attempt. ``run`` does it all and leaves nothing running."""
+
+    def __init__(self, parts: Parts, brief: Brief, agent: Agent, number: int, max_turns: int) -> None:
+        self._parts = parts
+        self._brief = brief
+        self._agent = agent
+        self._number = number
+        self._max_turns = max_turns
+        self._usage = NO_USAGE
+        self._turns = 0
+        self._session = ""
+        self._started = parts.clock.monotonic()
+        self._logs = parts.layout.logs(brief.task.key, number)
+
+    def run(self) -> End:
+        """Work until the work is published or the attempt is over."""
+        parts, task = self._parts, self._brief.task
+        started = rfc3339(parts.clock.now())
+        parts.journal.start(parts.change.id, task.key, self._number, agent=self._agent.kind, at=started)
+        self._emit("attempt.started", attempt=self._number, agent=self._agent.kind, reason=self._brief.reason)
+        try:
+            end = self._in_worktree()
+        except BatonError as error:
+            end = self._failed("error", str(error))
+        self._record(end, started)
+        return end
+
+    def _in_worktree(self) -> End:
+        parts, task = self._parts, self._brief.task
+        base = parts.branch.ensure()
+        purpose = Purpose(Kind.ATTEMPT, parts.change.id, task.key, self._number)
+        worktree = parts.workspaces.acquire(purpose, base)
+        kept = "interrupted"
+        try:
+            end = self._prepared(worktree, base)
+            kept = end.failure.message if end.failure else "" if end.receipt else kept
+        finally:
+            run_hook(parts, Hook.AFTER_RUN, task, worktree.path, self._logs)
+            if kept:
+                worktree.keep(kept.partition("\n")[0][:200])
+            else:
+                worktree.release()
+        if end.failure is not None:
+            end = replace(end, failure=replace(end.failure, worktree=str(worktree.path)))
+        return end
+
+    def _prepared(self, worktree: Worktree, base: str) -> End:
+        """Make the worktree ready, write the packet, and take the turns."""
+        parts, task = self._parts, self._brief.task
+        self._logs.mkdir(parents=True, exist_ok=True)
+        try:
+            parts.preparation.bring(worktree)
+            parts.preparation.run(worktree, self._logs)
+        except BatonError as error:
+            return self._failed("setup", str(error))
+        context = parts.preparation.context(worktree, parts.change, parts.change.plan_path)
+        packet = self._packet(base, context)
+        digest = write_packet(parts.layout.packet(task.key, self._number), packet)
+        problem = run_hook(parts, Hook.BEFORE_RUN, task, worktree.path, self._logs)
+        if problem:
+            return self._failed("hook", problem)
+        session = self._agent.start_session(self._request(worktree))
+        try:
+            return self._take_turns(session, worktree, packet, digest)
+        finally:
+            session.stop()
+
+    def _take_turns(self, session: Session, worktree: Worktree, packet: Packet, digest: str) -> End:
+        failure = self._brief.failure
+        for turn in range(1, self._max_turns + 1):
+            result = self._turn(session, self._prompt(worktree, packet, turn, failure), turn)
+            if isinstance(result, Failure):
+                return self._ended(failure=result, final=result.kind == "budget")
+            if self._parts.cancel.is_set or result.outcome is Outcome.CANCELLED:
+                return self._ended()
+            if result.outcome is not Outcome.COMPLETED:
+                return self._failed(*_reason(result))
+            end = self._judge(worktree, packet, digest, result)
+            if isinstance(end, End):
+                return end
+            failure = end
+        assert failure is not None  # noqa: S101 - the last turn ended without an End, so with a failure
+        return self._ended(failure=failure)
+
+    def _turn(self, session: Session, prompt: str, turn: int) -> TurnResult | Failure:
+        """One turn within its budget; a rate limit is waited for and the same turn taken again."""
+        parts, kind = self._parts, self._agent.kind
+        for _ in range(MOST_PAUSES):
+            parts.pauses.wait(kind, parts.cancel)
+            reservation = parts.ledger.reserve(parts.change.id, self._brief.task.key)
+            if isinstance(reservation, Refusal):
+                spent = f"{reservation.spent:g} of {reservation.value:g}"
+                return self._failure("budget", f"{reservation.ceiling} is reached ({spent} spent or reserved)")
+            self._emit("turn.started", attempt=self._number, turn=turn)
+            result = session.run_turn(prompt, turn)
+            parts.ledger.settle(reservation, usd=result.usage.cost_usd or 0.0, tokens=result.usage.total_tokens)
+            self._note(result, turn)
+            if result.outcome is not Outcome.RATE_LIMITED or parts.cancel.is_set:
+                return result
+            until = parts.pauses.begin(kind, result.reset_at)
+            self._emit("agent.paused", agent=kind, until=rfc3339(until), message=result.message)
+        return result
+
+    def _note(self, result: TurnResult, turn: int) -> None:
+        self._usage += result.usage
+        self._turns = max(self._turns, turn)
+        self._session = result.agent_session_id
+        cost = result.usage.cost_usd
+        self._emit(
+            "turn.ended", attempt=self._number, turn=turn, outcome=result.outcome.value, cost_usd=cost,
+            seconds=result.seconds, denials=list(result.denials),
+        )  # fmt: skip
+
+    def _judge(self, worktree: Worktree, packet: Packet, digest: str, result: TurnResult) -> End | Failure:
+        """Capture what the turn left and integrate it: an End, or what the next turn is told."""
+        parts, brief = self._parts, self._brief
+        mode = CommitMode(parts.policy.settings.agent.commit)
+        message = f"{brief.task.name(parts.change.id)} {brief.task.title}"
+        try:
+            captured = capture(worktree, base=packet.base, plan_paths=(parts.plan_path,), message=message, mode=mode)
+        except StrayedHead as error:
+            return self._failed("strayed", str(error))
+        except (UncommittedWork, UnfinishedOperation) as error:
+            return self._failure("agent", str(error))
+        if captured.left_behind:
+            self._emit("attempt.left_behind", paths=list(captured.left_behind))
+        if captured.commit is None and brief.previous is None and not brief.allow_empty:
+            return self._ended(failure=self._failure("no_change", _no_change(result)), final=True)
+        self._park(captured)
+        return self._integrate(captured, packet, digest)
+
+    def _integrate(self, captured: Captured, packet: Packet, digest: str) -> End | Failure:
+        parts, brief = self._parts, self._brief
+        proposal = Proposal(
+            draft=self._draft(packet, digest),
+            title=brief.task.title,
+            commit=captured.commit,
+            previous=brief.previous,
+            answers=brief.answers,
+            checks=brief.checks,
+            logs=self._logs,
+        )
+        ending = parts.integrator.integrate(proposal, finished=rfc3339(parts.clock.now()))
+        match ending:
+            case Integrated():
+                return self._ended(receipt=ending.receipt)
+            case Red():
+                return self._red(ending)
+            case Conflicted():
+                return self._conflict(ending)
+            case BranchTaken():
+                message = (
+                    f"the integration branch is checked out in {ending.worktree} and is not moved under it; "
+                    "switch that checkout to another branch, then run again"
+                )
+                return self._ended(failure=self._failure("conflict", message), final=True)
+            case _:
+                return self._ended()
+
+    def _red(self, ending: Red) -> Failure:
+        failed = ending.failed
+        self._emit("check.red", command=failed.check.command, said=failed.said)
+        return replace(
+            self._failure("red", f"`{failed.check.command}` is red on the merged tree ({failed.said})"),
+            command=failed.check.command,
+            output=failed.tail[-_TAIL_CHARACTERS:],
+            log=failed.log,
+        )
+
+    def _conflict(self, ending: Conflicted) -> End | Failure:
+        head, paths = ending.head, ", ".join(ending.paths[:10])
+        failure = replace(
+            self._failure("conflict", f"cannot be merged with the integration branch at {head[:12]}: {paths}"),
+            command=f"git merge {head}",
+            output="\n".join(ending.messages)[-_TAIL_CHARACTERS:],
+        )
+        if self._parts.policy.settings.integration.on_conflict == "keep":
+            return self._ended(failure=failure, final=True)
+        return failure
+
+    def _park(self, captured: Captured) -> None:
+        """Name the attempt's commit by a ref of ours before anything relies on it; a later turn gets its own."""
+        if captured.commit is None:
+            return
+        name = attempt_ref(self._parts.change.id, self._brief.task.key, self._number)
+        for ref in (name, f"{name}.{self._turns}"):
+            try:
+                self._parts.refs.create(ref, captured.commit)
+            except RefExists:
+                continue
+            return
+
+    def _prompt(self, worktree: Worktree, packet: Packet, turn: int, failure: Failure | None) -> str:
+        parts, brief = self._parts, self._brief
+        told = _told(failure, brief.answers)
+        if turn > 1:
+            text = continuation(turn, self._max_turns, told)
+        else:
+            first = told is None and brief.previous is None
+            text = parts.policy.prompt.render(
+                task=_view(brief.task, brief.section, packet),
+                attempt=None if first else self._number,
+                failure=told,
+            )
+        end = boundary(
+            worktree=worktree.path,
+            plan=parts.plan_path,
+            verification=packet.verification,
+            context=packet.context,
+            commits_itself=parts.policy.settings.agent.commit == "agent",
+        )
+        return f"{text}\n\n{end}\n"
+
+    def _packet(self, base: str, context: tuple[str, ...]) -> Packet:
+        parts, brief = self._parts, self._brief
+        return Packet(
+            change=parts.change.id,
+            task=brief.task.id,
+            key=brief.task.key,
+            attempt=self._number,
+            base=base,
+            branch=parts.branch.name,
+            plan=parts.plan_path,
+            definition=definition(brief.task),
+            definition_digest=brief.definition_digest,
+            inputs={"gates": dict(brief.inputs.gates), "edges": dict(brief.inputs.edges)},
+            verification=tuple(check.command for check in brief.checks),
+            context=context,
+            agent={"kind": self._agent.kind, "max_turns": self._max_turns},
+            reason=brief.reason,
+            failure=None if brief.failure is None else vars(brief.failure),
+            created=rfc3339(parts.clock.now()),
+        )
+
+    def _draft(self, packet: Packet, digest: str) -> Receipt:
+        brief = self._brief
+        return Receipt(
+            change=packet.change,
+            task=packet.task,
+            key=packet.key,
+            attempt=packet.attempt,
+            packet=digest,
+            definition=packet.definition,
+            definition_digest=packet.definition_digest,
+            inputs=brief.inputs,
+            commit=packet.base,
+            base=packet.base,
+            tree="",
+            outcome="",
+            checks=(),
+            work=self._work(),
+            finished="",
+            recipe=brief.recipe,
+        )
+
+    def _request(self, worktree: Worktree) -> SessionRequest:
+        parts, brief, agent = self._parts, self._brief, self._agent
+        settings = parts.policy.settings
+        limits = limits_for(agent.kind, settings)
+        identity = parts.repository.identity
+        token = settings.agent.token.reveal() if settings.agent.token else None
+        tracker = settings.tracker.token.reveal() if settings.tracker.token else ""
+        return SessionRequest(
+            worktree=worktree.path,
+            change=parts.change.id,
+            task_id=brief.task.id,
+            attempt=self._number,
+            log_folder=self._logs,
+            environ=agent_environment(
+                parts.environ,
+                needed=agent.environment_names,
+                named=settings.agent.env,
+                token=token,
+                withheld=(tracker,),
+                identity=Identity(identity.name, identity.email) if identity.is_default else None,
+            ),
+            marker=parts.claims.marker(brief.task.key),
+            turn_timeout=brief.task.directives.timeout or limits.turn,
+            stall_timeout=limits.stall,
+            packet=parts.layout.packet(brief.task.key, self._number),
+            cancel=parts.cancel,
+            redact=parts.redact,
+            recipe=brief.task.recipe,
+            verification=tuple(check.command for check in brief.checks),
+            clock=parts.clock,
+        )
+
+    def _failed(self, kind: FailureKind, message: str) -> End:
+        return self._ended(failure=self._failure(kind, message))
+
+    def _failure(self, kind: FailureKind, message: str) -> Failure:
+        at = rfc3339(self._parts.clock.now())
+        return Failure(kind, message, self._number, at, log=str(self._logs))
+
+    def _ended(self, *, receipt: Receipt | None = None, failure: Failure | None = None, final: bool = False) -> End:
+        return End(receipt, failure, self._work(), final)
+
+    def _work(self) -> Work:
+        return Work(
+            agent=self._agent.kind,
+            session=self._session or None,
+            turns=self._turns,
+            input_tokens=self._usage.input_tokens,
+            output_tokens=self._usage.output_tokens,
+            cost_usd=self._usage.cost_usd,
+            seconds=round(self._parts.clock.monotonic() - self._started, 3),
+        )
+
+    def _record(self, end: End, started: str) -> None:
+        """Write the end of the attempt into history."""
+        parts, work = self._parts, end.work
+        state = "resolved" if end.receipt else end.failure.kind if end.failure else "stopped"
+        row = AttemptRow(
+            parts.change.id, self._brief.task.key, self._number, work.agent, work.session, state,
+            end.failure.message if end.failure else "", work.turns, work.input_tokens, work.output_tokens,
+            work.cost_usd, started, rfc3339(parts.clock.now()),
+        )  # fmt: skip
+        parts.journal.end(row)
+        self._emit("attempt.ended", attempt=self._number, state=state, message=row.message)
+
+    def _emit(self, kind: str, **data: Any) -> None:
+        self._parts.events.emit(self._parts.change.id, self._brief.task.key, kind, **data)
+
+
+def _reason(result: TurnResult) -> tuple[FailureKind, str]:
+    """The kind and message of a turn that did not complete."""
+    kinds: dict[Outcome, FailureKind] = {
+        Outcome.TIMED_OUT: "timed_out",
+        Outcome.STALLED: "stalled",
+        Outcome.INPUT_REQUIRED: "input",
+    }
+    code = result.code.value if result.code else result.outcome.value
+    return kinds.get(result.outcome, "agent"), f"the agent ended with {code}: {result.message or 'no message'}"
+
+
+def _no_change(result: TurnResult) -> str:
+    """The message of a turn that completed and changed nothing, with what may explain it."""
+    text = "the agent changed nothing"
+    if result.denials:
+        text += f"; it was denied {', '.join(result.denials[:5])}: allow these tools in the policy"
+    return text + "; reword the task, or mark it `<!-- baton: allow-empty -->` if nothing is to change"
+
+
+def _told(failure: Failure | None, answers: Redo | None) -> PromptFailure | None:
+    """What the prompt learns of a failure, and of what a person said when asking for the task again."""
+    if failure is None and answers is None:
+        return None
+    notes = [answers.feedback] if answers and answers.feedback else []
+    if failure is None:
+        return PromptFailure(kind="redo", note="\n".join(notes) or "The task is to be done again.")
+    return PromptFailure(
+        kind=failure.kind, command=failure.command, output=failure.output, note="\n".join([failure.message, *notes])
+    )
+
+
+def _view(task: Task, section: Section, packet: Packet) -> PromptTask:
+    """The task as a template sees it."""
+    return PromptTask(
+        id=task.id,
+        key=task.name(packet.change),
+        title=task.title,
+        text=task.text,
+        body=task.body,
+        steps=tuple(step.text for step in task.steps),
+        section=section.title,
+        change=packet.change,
+        verification=packet.verification,
+    )

@@ -1,0 +1,86 @@
+"""Reading and mending what is known of each task: receipts and their refs, decisions, tick marks, failures.
+
+The ref is the truth that survives and travels, the file a cache of it: a file that is lost or damaged is restored from
+its ref, a ref that is lost is set again from a whole file.
+"""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TypeVar
+
+from baton_runner.base.errors import DamagedRecord
+from baton_runner.base.slug import slug
+from baton_runner.controller.states import Facts
+from baton_runner.evidence.decisions import Failure, Redo, TickMark
+from baton_runner.evidence.layout import Layout
+from baton_runner.evidence.receipt import Receipt
+from baton_runner.plan.model import Task
+from baton_runner.repo.refs import Refs, receipt_ref, receipts_prefix
+
+__all__ = ["Records"]
+
+_Helpful = TypeVar("_Helpful", TickMark, Failure)
+
+
+class Records:
+    """What is on disk about the tasks of one change, but for what git's history and locks say."""
+
+    def __init__(self, layout: Layout, refs: Refs) -> None:
+        self._layout = layout
+        self._refs = refs
+
+    def all(self, tasks: Iterable[Task]) -> dict[str, Facts]:
+        """The facts of every task; folders are listed once, so that what is not there costs nothing."""
+        refs = self._refs.read(receipts_prefix(self._layout.change))
+        present = {kind: _names(self._layout.folder(kind)) for kind in ("receipts", "redo", "ticks", "failures")}
+        return {task.key: self._facts(task.key, refs, present) for task in tasks}
+
+    def one(self, key: str) -> Facts:
+        """The facts of one task, read now."""
+        name = receipt_ref(self._layout.change, key)
+        blob = self._refs.get(name)
+        return self._facts(key, {name: blob} if blob else {}, None)
+
+    def _facts(self, key: str, refs: Mapping[str, str], present: Mapping[str, set[str]] | None) -> Facts:
+        name = f"{slug(key)}.json"
+
+        def there(kind: str) -> bool:
+            return present is None or name in present[kind]
+
+        receipt, damage = self._receipt(key) if there("receipts") else (None, "")
+        tick = _tolerant(TickMark, self._layout.tick_mark(key)) if there("ticks") else None
+        return Facts(
+            receipt=receipt,
+            damage=damage,
+            redo=Redo.read(self._layout.redo(key)) if there("redo") else None,
+            tick=tick,
+            failure=_tolerant(Failure, self._layout.failure(key)) if there("failures") else None,
+            named=tick is not None or receipt_ref(self._layout.change, key) in refs,
+        )
+
+    def _receipt(self, key: str) -> tuple[Receipt | None, str]:
+        path = self._layout.receipt(key)
+        try:
+            receipt = Receipt.decode(path.read_bytes(), where=str(path))
+        except FileNotFoundError:
+            return None, ""
+        except DamagedRecord as error:
+            return None, f"its receipt {error.what}"
+        if receipt.key != key or receipt.change != self._layout.change:
+            return None, f"its receipt is that of {receipt.change}:{receipt.task}"
+        return receipt, ""
+
+
+def _tolerant(kind: type[_Helpful], path: Path) -> _Helpful | None:
+    """Read a record that only helps; a damaged one is none."""
+    try:
+        return kind.read(path)
+    except DamagedRecord:
+        return None
+
+
+def _names(folder: Path) -> set[str]:
+    try:
+        return {path.name for path in folder.iterdir()}
+    except FileNotFoundError:
+        return set()

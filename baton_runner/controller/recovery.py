@@ -1,0 +1,115 @@
+"""Recovery: what a run does before it starts, and what makes losing a process at any instruction harmless.
+
+Unfinished publications go on from the first step that is missing, receipts lost or damaged come back from their refs,
+boxes follow receipts, stale ref locks and worktrees of the dead are freed with their content parked. Every step may
+itself be killed and repeated.
+"""
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from baton_runner.base.errors import BatonError, DamagedRecord
+from baton_runner.base.slug import slug
+from baton_runner.controller.parts import Parts
+from baton_runner.controller.publishing import Pending
+from baton_runner.evidence.receipt import Receipt
+from baton_runner.plan.model import Task
+from baton_runner.repo.refs import RefUpdate, attempts_prefix, receipt_ref, receipts_prefix
+
+__all__ = ["Recovered", "recover"]
+
+_STALE_LOCK_SECONDS = 2.0
+
+
+@dataclass(frozen=True)
+class Recovered:
+    """What was mended, one line each, for the log."""
+
+    lines: tuple[str, ...]
+
+
+def recover(parts: Parts, tasks: Iterable[Task]) -> Recovered:
+    """Mend one change's records, under its integration lock."""
+    lines: list[str] = []
+    with parts.integrator.exclusive("recovering"):
+        freed = parts.refs.remove_stale_locks(
+            (parts.branch.ref, receipts_prefix(parts.change.id), attempts_prefix(parts.change.id)),
+            older_than=_STALE_LOCK_SECONDS,
+        )
+        lines += [f"removed the stale lock of {name}" for name in freed]
+        lines += _finish_publications(parts)
+        lines += _mirror_receipts(parts, tasks)
+    return Recovered(tuple(lines))
+
+
+def _finish_publications(parts: Parts) -> list[str]:
+    folder = parts.layout.folder("pending")
+    lines = []
+    for path in sorted(folder.glob("*.json")) if folder.is_dir() else ():
+        try:
+            pending = Pending.read(path)
+        except DamagedRecord as error:
+            aside = path.with_suffix(".damaged")
+            path.replace(aside)
+            lines.append(f"{error}; set aside as {aside.name}, the task will be verified again")
+            continue
+        if pending is not None:
+            parts.publisher.resume(_rebased(parts, pending))
+            lines.append(f"finished the publication of {pending.receipt.change}:{pending.receipt.task}")
+    return lines
+
+
+def _rebased(parts: Parts, pending: Pending) -> Pending:
+    """The same publication without its merge where the branch has moved on: its commit is then merged and verified anew."""
+    tip = parts.branch.tip()
+    if pending.merge is None or tip == pending.old_head:
+        return pending
+    if tip is not None and parts.objects.is_ancestor(pending.merge, tip):
+        return pending
+    return Pending(pending.receipt, pending.old_head, None, pending.answers)
+
+
+def _mirror_receipts(parts: Parts, tasks: Iterable[Task]) -> list[str]:
+    """Make receipt files and refs agree: a whole file of another content than its ref is older, or lost its ref."""
+    refs = parts.refs.read(receipts_prefix(parts.change.id))
+    lines = []
+    for task in tasks:
+        name = receipt_ref(parts.change.id, task.key)
+        path = parts.layout.receipt(task.key)
+        data = path.read_bytes() if path.exists() else None
+        blob = refs.get(name)
+        if blob is None and data is None:
+            continue
+        if data is not None and blob == _blob_id(data, blob or ""):
+            continue
+        restored = _restore(parts, blob, task) if blob is not None else None
+        if restored is not None:
+            parts.publisher.install(restored)
+            lines.append(f"restored the receipt of {task.name(parts.change.id)} from its ref")
+        elif data is not None and _is_whole(data, task, parts.change.id):
+            parts.refs.transaction([RefUpdate(name, parts.objects.blob(data), blob)])
+            lines.append(f"restored the receipt ref of {task.name(parts.change.id)} from its file")
+    return lines
+
+
+def _restore(parts: Parts, blob: str, task: Task) -> Receipt | None:
+    try:
+        data = parts.objects.read_blob(blob)
+        return Receipt.decode(data, where=blob) if _is_whole(data, task, parts.change.id) else None
+    except BatonError:
+        return None  # promise 2: what cannot be read proves nothing; the task is assessed without it
+
+
+def _is_whole(data: bytes, task: Task, change: str) -> bool:
+    try:
+        receipt = Receipt.decode(data, where="receipt")
+    except DamagedRecord:
+        return False
+    return receipt.change == change and slug(receipt.key) == slug(task.key)
+
+
+def _blob_id(data: bytes, like: str) -> str:
+    """The id git gives to a blob of these bytes, in the hash that ``like`` is made with."""
+    algorithm = hashlib.sha256 if len(like) == 64 else hashlib.sha1  # noqa: PLR2004 - hex digits of sha256
+    return algorithm(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
