@@ -4,7 +4,7 @@ An attempt ends when its work is published, when the agent cannot go on, or when
 kept; a red or a conflict goes back to the agent's session with the output.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -34,8 +34,10 @@ from baton_runner.store.ledger import Refusal
 from baton_runner.workflow.continuation import continuation
 from baton_runner.workflow.prompt_values import PromptFailure, PromptTask
 
-__all__ = ["Assignment", "Brief", "End"]
+__all__ = ["TURN_COMPLETED", "Assignment", "Brief", "End"]
 
+TURN_COMPLETED = "turn-completed"
+"""A file in an attempt's logs: its agent has ended a turn by itself, so what is in the worktree was meant."""
 _TAIL_CHARACTERS = 4000
 
 
@@ -99,6 +101,19 @@ class Assignment:
         self._record(end, started)
         return end
 
+    def salvage(self, worktree: Worktree, packet: Packet) -> End:
+        """Judge what an attempt left whose process died after its agent had ended a turn; no agent is paid again."""
+        try:
+            judged = self._judge(worktree, packet, packet.digest, ())
+        except BatonError as error:
+            judged = self._failure("error", str(error))
+        end = judged if isinstance(judged, End) else self._ended(failure=judged)
+        if end.receipt:
+            worktree.release()
+        else:
+            worktree.keep("left by an interrupted run")
+        return end
+
     def _in_worktree(self) -> End:
         parts, task = self._parts, self._brief.task
         base = parts.branch.ensure()
@@ -149,7 +164,8 @@ class Assignment:
                 return self._ended()
             if result.outcome is not Outcome.COMPLETED:
                 return self._failed(*_reason(result))
-            end = self._judge(worktree, packet, digest, result)
+            (self._logs / TURN_COMPLETED).touch()
+            end = self._judge(worktree, packet, digest, result.denials)
             if isinstance(end, End):
                 return end
             failure = end
@@ -185,7 +201,7 @@ class Assignment:
             seconds=result.seconds, denials=list(result.denials),
         )  # fmt: skip
 
-    def _judge(self, worktree: Worktree, packet: Packet, digest: str, result: TurnResult) -> End | Failure:
+    def _judge(self, worktree: Worktree, packet: Packet, digest: str, denials: Sequence[str]) -> End | Failure:
         """Capture what the turn left and integrate it: an End, or what the next turn is told."""
         parts, brief = self._parts, self._brief
         mode = CommitMode(parts.policy.settings.agent.commit)
@@ -199,7 +215,7 @@ class Assignment:
         if captured.left_behind:
             self._emit("attempt.left_behind", paths=list(captured.left_behind))
         if captured.commit is None and brief.previous is None and not brief.allow_empty:
-            return self._ended(failure=self._failure("no_change", _no_change(result)), final=True)
+            return self._ended(failure=self._failure("no_change", _no_change(denials)), final=True)
         self._park(captured)
         return self._integrate(captured, packet, digest)
 
@@ -266,7 +282,7 @@ class Assignment:
 
     def _prompt(self, worktree: Worktree, packet: Packet, turn: int, failure: Failure | None) -> str:
         parts, brief = self._parts, self._brief
-        told = _told(failure, brief.answers)
+        told = _told(failure, brief)
         if turn > 1:
             text = continuation(turn, self._max_turns, told)
         else:
@@ -407,24 +423,28 @@ def _reason(result: TurnResult) -> tuple[FailureKind, str]:
     return kinds.get(result.outcome, "agent"), f"the agent ended with {code}: {result.message or 'no message'}"
 
 
-def _no_change(result: TurnResult) -> str:
+def _no_change(denials: Sequence[str]) -> str:
     """The message of a turn that completed and changed nothing, with what may explain it."""
     text = "the agent changed nothing"
-    if result.denials:
-        text += f"; it was denied {', '.join(result.denials[:5])}: allow these tools in the policy"
+    if denials:
+        text += f"; it was denied {', '.join(denials[:5])}: allow these tools in the policy"
     return text + "; reword the task, or mark it `<!-- baton: allow-empty -->` if nothing is to change"
 
 
-def _told(failure: Failure | None, answers: Redo | None) -> PromptFailure | None:
+def _told(failure: Failure | None, brief: Brief) -> PromptFailure | None:
     """What the prompt learns of a failure, and of what a person said when asking for the task again."""
-    if failure is None and answers is None:
-        return None
+    answers = brief.answers
     notes = [answers.feedback] if answers and answers.feedback else []
-    if failure is None:
-        return PromptFailure(kind="redo", note="\n".join(notes) or "The task is to be done again.")
-    return PromptFailure(
-        kind=failure.kind, command=failure.command, output=failure.output, note="\n".join([failure.message, *notes])
-    )
+    if failure is not None:
+        note = "\n".join([failure.message, *notes])
+        return PromptFailure(kind=failure.kind, command=failure.command, output=failure.output, note=note)
+    if answers is not None:
+        return PromptFailure(kind="redo", note="\n".join(notes) or "The task was finished and is to be done again.")
+    if brief.reason == "edited" and brief.previous is not None:
+        before = brief.previous.definition
+        was = "\n".join(str(part) for part in (before.get("text"), before.get("body")) if part)
+        return PromptFailure(kind="edited", note=f"It was finished when it read otherwise, namely:\n{was}")
+    return None
 
 
 def _view(task: Task, section: Section, packet: Packet) -> PromptTask:

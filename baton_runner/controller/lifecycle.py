@@ -10,8 +10,8 @@ from typing import Any
 
 from baton_runner.agents.protocol import Agent
 from baton_runner.base.clock import rfc3339
-from baton_runner.base.errors import ActionNeeded, BatonError
-from baton_runner.controller.assignments import Assignment, Brief, End
+from baton_runner.base.errors import ActionNeeded, BatonError, DamagedRecord
+from baton_runner.controller.assignments import TURN_COMPLETED, Assignment, Brief, End
 from baton_runner.controller.integration import BranchTaken, Conflicted, Integrated, Proposal, Red
 from baton_runner.controller.numbering import next_attempt
 from baton_runner.controller.parts import Parts
@@ -20,8 +20,10 @@ from baton_runner.controller.states import Assessment, Need, State
 from baton_runner.controller.ticks import tick_for, untick_for
 from baton_runner.controller.verification import Check
 from baton_runner.evidence.decisions import Failure, FailureKind, Redo
+from baton_runner.evidence.packet import Packet, read_packet
 from baton_runner.evidence.receipt import Receipt, Work
 from baton_runner.plan.model import Mark, Section, Task
+from baton_runner.repo.slots import Kind
 
 __all__ = ["Lifecycle", "Subject"]
 
@@ -144,6 +146,9 @@ class Lifecycle:
 
     def _with_agent(self, subject: Subject) -> Result:
         agent, attempts, turns = self._agent_of(subject.task)
+        salvaged = self._salvage(subject, agent, turns)
+        if salvaged is not None:
+            return salvaged
         end: End | None = None
         for tried in range(1, attempts + 1):
             number = next_attempt(self._parts.layout, self._parts.refs, subject.task.key)
@@ -159,6 +164,37 @@ class Lifecycle:
         assert end is not None  # noqa: S101 - a run grants at least one attempt
         assert end.failure is not None  # noqa: S101 - anything else returned above
         return self._fail(subject, end.failure, end.work, attempts=tried)
+
+    def _salvage(self, subject: Subject, agent: Agent, turns: int) -> Result | None:
+        """Publish what a dead run's agent had finished, if it still is what is asked for and verifies."""
+        parts, key = self._parts, subject.task.key
+        if not parts.layout.packets(key).is_dir():
+            return None
+        for orphan in parts.workspaces.orphans():
+            purpose = orphan.record.purpose
+            if (purpose.kind, purpose.change, purpose.key) != (Kind.ATTEMPT, parts.change.id, key):
+                continue
+            worktree = parts.workspaces.adopt(orphan.slot)
+            if worktree is None:
+                continue
+            packet = self._packet_worth_salvaging(subject, purpose.attempt)
+            if packet is None:
+                worktree.keep("left by an interrupted run")
+                continue
+            end = Assignment(parts, self._brief(subject), agent, purpose.attempt, turns).salvage(worktree, packet)
+            if end.receipt is not None:
+                self._emit(subject, "task.salvaged", attempt=purpose.attempt)
+                return self._publish(subject, end.receipt, Verdict.RESOLVED, end.work, attempts=0)
+        return None
+
+    def _packet_worth_salvaging(self, subject: Subject, attempt: int) -> Packet | None:
+        if not (self._parts.layout.logs(subject.task.key, attempt) / TURN_COMPLETED).exists():
+            return None
+        try:
+            packet = read_packet(self._parts.layout.packet(subject.task.key, attempt))
+        except DamagedRecord:
+            return None  # promise 3: the worktree is kept, the task is worked on again
+        return packet if packet and packet.definition_digest == subject.definition_digest else None
 
     def _brief(self, subject: Subject) -> Brief:
         settings = self._parts.policy.settings

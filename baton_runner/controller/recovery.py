@@ -5,17 +5,19 @@ boxes follow receipts, stale ref locks and worktrees of the dead are freed with 
 itself be killed and repeated.
 """
 
+import datetime as dt
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from baton_runner.base.errors import BatonError, DamagedRecord
+from baton_runner.base.errors import ActionNeeded, BatonError, DamagedRecord
 from baton_runner.base.slug import slug
 from baton_runner.controller.parts import Parts
 from baton_runner.controller.publishing import Pending
 from baton_runner.evidence.receipt import Receipt
 from baton_runner.plan.model import Task
 from baton_runner.repo.refs import RefUpdate, attempts_prefix, receipt_ref, receipts_prefix
+from baton_runner.repo.slots import Kind
 
 __all__ = ["Recovered", "recover"]
 
@@ -29,7 +31,7 @@ class Recovered:
     lines: tuple[str, ...]
 
 
-def recover(parts: Parts, tasks: Iterable[Task]) -> Recovered:
+def recover(parts: Parts, tasks: Sequence[Task]) -> Recovered:
     """Mend one change's records, under its integration lock."""
     lines: list[str] = []
     with parts.integrator.exclusive("recovering"):
@@ -40,6 +42,7 @@ def recover(parts: Parts, tasks: Iterable[Task]) -> Recovered:
         lines += [f"removed the stale lock of {name}" for name in freed]
         lines += _finish_publications(parts)
         lines += _mirror_receipts(parts, tasks)
+    lines += _free_worktrees(parts, {task.key for task in tasks})
     return Recovered(tuple(lines))
 
 
@@ -91,6 +94,34 @@ def _mirror_receipts(parts: Parts, tasks: Iterable[Task]) -> list[str]:
             parts.refs.transaction([RefUpdate(name, parts.objects.blob(data), blob)])
             lines.append(f"restored the receipt ref of {task.name(parts.change.id)} from its file")
     return lines
+
+
+def _free_worktrees(parts: Parts, keys: Collection[str]) -> list[str]:
+    """Keep what the dead left for tasks that nobody will look at, and remove what was kept beyond its age limit."""
+    lines = []
+    for orphan in parts.workspaces.orphans():
+        purpose = orphan.record.purpose
+        if purpose.kind is Kind.ATTEMPT and purpose.change == parts.change.id and purpose.key not in keys:
+            worktree = parts.workspaces.adopt(orphan.slot)
+            if worktree is not None:
+                worktree.keep("left by an interrupted run; its task is no longer in the plan")
+    limit = parts.clock.now() - dt.timedelta(hours=parts.policy.settings.workspace.gc_hours)
+    for kept in parts.workspaces.kept():
+        if kept.record.purpose.change == parts.change.id and _since(kept.record.since) < limit:
+            try:
+                parts.workspaces.remove(kept.slot)
+            except ActionNeeded as error:
+                lines.append(str(error))
+            else:
+                lines.append(f"removed the worktree {kept.slot.tree}, kept since {kept.record.since}")
+    return lines
+
+
+def _since(text: str) -> dt.datetime:
+    try:
+        return dt.datetime.fromisoformat(text)
+    except ValueError:
+        return dt.datetime.max.replace(tzinfo=dt.UTC)  # an unknown age is no age limit reached
 
 
 def _restore(parts: Parts, blob: str, task: Task) -> Receipt | None:

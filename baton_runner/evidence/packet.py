@@ -7,8 +7,9 @@ from typing import Any
 
 from baton_runner.base import crash, files
 from baton_runner.base.digest import canonical, digest_bytes
+from baton_runner.base.errors import DamagedRecord
 
-__all__ = ["Packet", "write_packet"]
+__all__ = ["Packet", "read_packet", "write_packet"]
 
 SCHEMA = "baton.packet/1"
 WRITE = crash.declare("packet.write")
@@ -50,6 +51,19 @@ class Packet:
     def digest(self) -> str:
         """The packet's name."""
         return digest_bytes(self.encode())
+
+
+def read_packet(path: Path) -> Packet | None:
+    """The packet of an attempt, None when there is none; DamagedRecord when it is not one."""
+    record = files.read_json(path)
+    if record is None:
+        return None
+    try:
+        if record.pop("schema") != SCHEMA:
+            raise DamagedRecord("is not a packet this version understands", where=str(path), todo="upgrade baton")
+        return Packet(**{**record, "verification": tuple(record["verification"]), "context": tuple(record["context"])})
+    except (TypeError, KeyError, AttributeError) as error:
+        raise DamagedRecord(f"is not a packet ({error})", where=str(path)) from error
 
 
 def write_packet(path: Path, packet: Packet) -> str:
