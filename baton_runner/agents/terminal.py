@@ -85,6 +85,8 @@ class TerminalSession:
                 ended = process.end()
                 os.close(terminal)
                 screen.finish()
+        if self._turns.cancel.is_set:
+            reason = Reason.CANCELLED
         return self._judge(reason, ended, screen, report)
 
     def stop(self) -> None:

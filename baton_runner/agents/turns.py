@@ -11,6 +11,7 @@ import subprocess
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +70,7 @@ class Turns:
                 environ=self.environ(prompt, report.turn),
                 marker=request.marker,
                 errors=errors,
-                stdin=prompt.encode(),
+                stdin=_bytes(prompt),
             )
             report.pid = process.pid
             try:
@@ -77,7 +78,7 @@ class Turns:
                     on_line(Line(request.redact(line.data), line.cut), process, log)
             finally:
                 ended = process.end()
-        return ended, request.redact(errors.last(_LAST_WORDS).encode()).decode("utf-8", "replace").strip()
+        return self._as_asked(ended), errors.last(_LAST_WORDS).strip()
 
     @contextmanager
     def opened(self, report: Report) -> Iterator[Transcript]:
@@ -90,7 +91,7 @@ class Turns:
         """The agent's environment with the variables that tell it its assignment; writes the prompt's file."""
         request = self.request
         file = request.log_folder / f"prompt-{turn}.md"
-        write_atomic(file, prompt.encode(), _PROMPT, mode=0o600)
+        write_atomic(file, _bytes(prompt), _PROMPT, mode=0o600)
         return {
             **request.environ,
             "BATON_PROMPT_FILE": str(file),
@@ -114,6 +115,10 @@ class Turns:
         if not self._first_prompt:
             self._first_prompt = self.request.task_prompt or prompt
         return prompt if prompt == self._first_prompt else f"{self._first_prompt}\n\n{prompt}"
+
+    def _as_asked(self, ended: Ended) -> Ended:
+        """However it ended: who asked it to stop does not want its success."""
+        return replace(ended, reason=Reason.CANCELLED) if self.cancel.is_set else ended
 
     @contextmanager
     def _log(self, name: str) -> Iterator[Transcript]:
@@ -151,6 +156,10 @@ def missing_program(command: str, environ: Mapping[str, str]) -> str | None:
         timeout=_CHECK_SECONDS,
     )
     return f"{program}: is not an installed program; install it or correct the command" if found.returncode else None
+
+
+def _bytes(prompt: str) -> bytes:
+    return prompt.encode("utf-8", "replace")
 
 
 def _record(**fields: Any) -> bytes:

@@ -14,7 +14,16 @@ from typing import Any
 from baton_runner.base import crash
 from baton_runner.base.errors import BatonError, DamagedRecord
 
-__all__ = ["ensure_folder", "read_json", "remove", "rename", "sync_folder", "write_atomic", "write_if_changed"]
+__all__ = [
+    "ensure_folder",
+    "read_json",
+    "remove",
+    "rename",
+    "sync_folder",
+    "unwritable",
+    "write_atomic",
+    "write_if_changed",
+]
 
 
 def sync_folder(folder: Path) -> None:
@@ -31,7 +40,7 @@ def ensure_folder(folder: Path) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise _unwritable(folder, error) from error
+        raise unwritable(folder, error) from error
     return folder
 
 
@@ -45,7 +54,7 @@ def write_atomic(path: Path, data: bytes, point: crash.CrashPoint, *, mode: int 
     try:
         descriptor, name = tempfile.mkstemp(prefix=f".{path.name[:40]}.", suffix=".tmp", dir=path.parent)
     except OSError as error:
-        raise _unwritable(path, error) from error
+        raise unwritable(path, error) from error
     temporary = Path(name)
     try:
         with os.fdopen(descriptor, "wb") as file:
@@ -59,7 +68,7 @@ def write_atomic(path: Path, data: bytes, point: crash.CrashPoint, *, mode: int 
     except OSError as error:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
-        raise _unwritable(path, error) from error
+        raise unwritable(path, error) from error
 
 
 def write_if_changed(path: Path, data: bytes, point: crash.CrashPoint) -> bool:
@@ -104,7 +113,8 @@ def read_json(path: Path) -> Any:
         raise DamagedRecord(f"is not JSON ({error})", where=str(path)) from error
 
 
-def _unwritable(path: Path, error: OSError) -> BatonError:
+def unwritable(path: Path, error: OSError) -> BatonError:
+    """What to raise when the system refuses a write."""
     return BatonError(
         f"cannot be written: {error.strerror or error}",
         where=str(path),

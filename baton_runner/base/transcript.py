@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from baton_runner.base.files import ensure_folder
+from baton_runner.base.files import ensure_folder, unwritable
 
 __all__ = ["LIMIT", "Redact", "Transcript"]
 
@@ -21,13 +21,20 @@ _LONGEST_SECRET = 8 * 1024
 
 
 class Transcript:
-    """A log file in the making (mode 0600). Replaces or, with ``append``, continues what the file held."""
+    """A log file in the making (mode 0600). Replaces or, with ``append``, continues what the file held.
+
+    Raises BatonError, code ``unwritable``, where the file cannot be opened or written; a link is never followed.
+    """
 
     def __init__(self, path: Path, *, limit: int = LIMIT, redact: Redact | None = None, append: bool = False) -> None:
         ensure_folder(path.parent)
+        self._path = path
         mode = os.O_APPEND if append else os.O_TRUNC
-        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | mode, 0o600)
-        os.fchmod(self._file, 0o600)
+        try:
+            self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | mode, 0o600)
+            os.fchmod(self._file, 0o600)
+        except OSError as error:
+            raise unwritable(path, error) from error
         self._redact = redact
         self._held = b""
         self._tail_size = min(_TAIL, limit // 2)
@@ -86,5 +93,8 @@ class Transcript:
 
     def _put(self, data: bytes) -> None:
         view = memoryview(data)
-        while view:
-            view = view[os.write(self._file, view) :]
+        try:
+            while view:
+                view = view[os.write(self._file, view) :]
+        except OSError as error:
+            raise unwritable(self._path, error) from error

@@ -1,5 +1,7 @@
 """Transcripts: secrets never reach the file, wherever the output was cut."""
 
+import errno
+import os
 from itertools import pairwise
 from pathlib import Path
 
@@ -7,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from baton_runner.base.errors import BatonError
 from baton_runner.base.transcript import Transcript
 
 SECRET = b"s3cret-token"
@@ -58,8 +61,9 @@ def test_a_link_in_the_place_of_the_log_is_not_followed(tmp_path: Path) -> None:
     """An agent that plants a link must not have us write elsewhere."""
     (tmp_path / "elsewhere").write_text("precious")
     (tmp_path / "log").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(OSError, match="symbolic links"):
+    with pytest.raises(BatonError, match=r"log: cannot be written: .*symbolic links") as caught:
         Transcript(tmp_path / "log")
+    assert caught.value.code == "unwritable"
     assert (tmp_path / "elsewhere").read_text() == "precious"
 
 
@@ -70,3 +74,17 @@ def test_the_tail_is_text_of_bounded_size(tmp_path: Path) -> None:
     transcript.write(b"end")
     transcript.close()
     assert transcript.last(10) == "xxxxxxxend"
+
+
+def test_a_full_disk_is_an_error_of_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Promise 10: it says what to do."""
+
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    transcript = Transcript(tmp_path / "log")
+    monkeypatch.setattr(os, "write", full)
+    with pytest.raises(BatonError, match="free some space"):
+        transcript.write(b"x")
+    monkeypatch.undo()
+    transcript.close()
