@@ -117,13 +117,16 @@ class Publisher:
         present = self._refs.get(name)
         updates = [] if present == blob else [RefUpdate(name, blob, present)]
         tip = self._branch.tip()
-        if pending.merge is not None and tip != pending.merge and not self._is_part(pending.merge, tip):
+        if pending.merge is not None and not self._is_part(pending, tip):
             updates.insert(0, RefUpdate(self._branch.ref, pending.merge, pending.old_head))
         crash.reach(REFS)
         self._refs.transaction(updates)
 
-    def _is_part(self, merge: str, tip: str | None) -> bool:
-        return tip is not None and self._objects.is_ancestor(merge, tip)
+    def _is_part(self, pending: Pending, tip: str | None) -> bool:
+        """Whether the branch has the merge already; git is asked only when somebody moved on from it."""
+        if tip is None or tip == pending.old_head or pending.merge is None:
+            return False
+        return self._objects.is_ancestor(pending.merge, tip)
 
     def _answer(self, pending: Pending) -> None:
         """Remove the decision that this work answers, and the failure it overcame."""
