@@ -160,11 +160,19 @@ def _rewritten(
         new_parents = tuple(renamed.get(parent, parent) for parent in parents)
         old_tree = objects.tree_of(commit)
         tree = objects.tree_with(old_tree, base, paths)
-        if len(new_parents) == 1 and tree != old_tree and tree == objects.tree_of(new_parents[0]):
+        if _became_empty(objects, tree, new_parents, old_tree, parents):
             renamed[commit] = new_parents[0]
         elif tree != old_tree or new_parents != parents:
             renamed[commit] = objects.recommit(commit, tree, new_parents)
     return renamed.get(tip, tip)
+
+
+def _became_empty(
+    objects: Objects, tree: str, parents: tuple[str, ...], old_tree: str, old_parents: tuple[str, ...]
+) -> bool:
+    if len(parents) != 1 or tree != objects.tree_of(parents[0]):
+        return False
+    return old_tree != objects.tree_of(old_parents[0])
 
 
 def _settle(worktree: Worktree, head: str | None, tip: str, dropped: Sequence[str]) -> None:

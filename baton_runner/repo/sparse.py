@@ -1,24 +1,37 @@
 """A worktree with some folders only (``workspace.sparse``), in git's cone form, kept out of the shared configuration."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
 from baton_runner.base.errors import PolicyError
 from baton_runner.repo.slots import replace_file
 
-__all__ = ["SETTINGS", "cone", "write_cone"]
+__all__ = ["SETTINGS", "cone", "cone_of"]
 
 SETTINGS = (("core.sparseCheckout", "true"), ("core.sparseCheckoutCone", "true"))
 _SPECIAL = set("*?[]\\!#")
 
 
-def write_cone(git_dir: Path, folders: Iterable[str]) -> None:
-    """Put the pattern file into a worktree's git directory when it says something else."""
+@contextmanager
+def cone_of(git_dir: Path, folders: tuple[str, ...]) -> Iterator[tuple[tuple[str, str], ...]]:
+    """Settings for a checkout of these folders, all when there are none; the pattern file is in place meanwhile.
+
+    A worktree that was sparse before (by us, or by an agent's own hand) becomes whole again: its index remembers.
+    """
     path = git_dir / "info" / "sparse-checkout"
-    text = cone(folders).encode("utf-8", "surrogateescape")
-    if not path.is_file() or path.read_bytes() != text:
-        path.parent.mkdir(exist_ok=True)
-        replace_file(path, text)
+    if folders:
+        text = cone(folders).encode("utf-8", "surrogateescape")
+        if not path.is_file() or path.read_bytes() != text:
+            path.parent.mkdir(exist_ok=True)
+            replace_file(path, text)
+        yield ()
+    elif path.exists():
+        replace_file(path, b"/*\n")
+        yield (("core.sparseCheckout", "true"), ("core.sparseCheckoutCone", "false"))
+        path.unlink()
+    else:
+        yield ()
 
 
 def cone(folders: Iterable[str]) -> str:

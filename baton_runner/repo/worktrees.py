@@ -22,7 +22,7 @@ from baton_runner.repo.git import Git, GitError
 from baton_runner.repo.objects import Objects
 from baton_runner.repo.refs import Refs
 from baton_runner.repo.slots import Kind, Purpose, Record, Slot, State, admin_folders, remove_folder, slots_of
-from baton_runner.repo.sparse import SETTINGS, write_cone
+from baton_runner.repo.sparse import SETTINGS, cone_of
 
 __all__ = ["Kept", "Workspaces", "Worktree", "WorktreeLost"]
 
@@ -100,11 +100,9 @@ class Worktree:
     def at(self, commit: str) -> None:
         """Make the files those of a commit and HEAD that commit: untracked ones removed, ignored ones kept."""
         _forget_operations(self.git_dir)
-        if self.sparse:
-            write_cone(self.git_dir, self.sparse)
-        git = self.git
-        git.run("checkout", "--quiet", "--force", "--detach", commit, "--")
-        _clean(git, "-ffd")
+        with cone_of(self.git_dir, self.sparse) as settings:
+            self.git.configured(settings).run("checkout", "--quiet", "--force", "--detach", commit, "--")
+        _clean(self.git, "-ffd")
 
     def at_tree(self, tree: str) -> None:
         """Make the files those of a tree, HEAD staying: untracked ones removed, ignored ones kept."""
@@ -275,7 +273,12 @@ class Workspaces:
         """Park what somebody left in a free worktree; a reason when that cannot be done."""
         git = self.objects.own_git.worktree(slot.tree, git_dir)
         try:
-            dirt = parking.look(self.objects, git, git_dir)
+            try:
+                dirt = parking.look(self.objects, git, git_dir)
+            except GitError:  # a damaged index is made again from the commit; the files stay as they are
+                (git_dir / "index").unlink(missing_ok=True)
+                git.run("read-tree", "HEAD")
+                dirt = parking.look(self.objects, git, git_dir)
             if dirt.nested:
                 return f"holds a repository of its own: {', '.join(dirt.nested[:3])}"
             parking.park(self.objects, git, git_dir, dirt=dirt, slot=slot.name, known=before.head)

@@ -7,7 +7,7 @@ import pytest
 from baton_runner.base.errors import RepositoryError
 from baton_runner.repo.git import oldest_supported
 from baton_runner.repo.repository import Repository
-from tests.repo.conftest import MakeSpace, RepoSpace, clean_environ
+from tests.repo.repo_space import MakeSpace, RepoSpace, clean_environ
 
 
 def test_a_checkout_is_found_from_a_folder_inside(space: RepoSpace) -> None:
