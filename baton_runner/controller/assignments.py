@@ -229,6 +229,7 @@ class Assignment:
             answers=brief.answers,
             checks=brief.checks,
             logs=self._logs,
+            held=brief.task.directives.resources,
         )
         ending = parts.integrator.integrate(proposal, finished=rfc3339(parts.clock.now()))
         match ending:

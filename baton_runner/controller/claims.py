@@ -6,7 +6,7 @@ left running.
 """
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +14,9 @@ from baton_runner.base.locks import Lock
 from baton_runner.base.processes import end_marked
 from baton_runner.base.slug import slug
 
-__all__ = ["Claims", "Denied"]
+__all__ = ["Claims", "Denied", "Resources"]
+
+_WAIT_SECONDS = 3600.0
 
 
 @dataclass(frozen=True)
@@ -25,12 +27,33 @@ class Denied:
     owner: str
 
 
+class Resources:
+    """Named things that only one task, or one verification, of this machine uses at a time."""
+
+    def __init__(self, locks: Path) -> None:
+        self._folder = locks / "resources"
+
+    def lock(self, name: str, note: str) -> Lock:
+        """A holder of one resource."""
+        return Lock(self._folder / f"{slug(name)}.lock", note=note)
+
+    @contextlib.contextmanager
+    def held(self, names: Iterable[str], note: str) -> Iterator[None]:
+        """Hold several resources, waiting for them in one order everywhere, so that nobody waits in a circle."""
+        with contextlib.ExitStack() as stack:
+            for name in sorted(set(names)):
+                lock = self.lock(name, note)
+                lock.acquire(_WAIT_SECONDS)
+                stack.callback(lock.release)
+            yield
+
+
 class Claims:
     """The locks of one change's tasks. ``prefix`` makes the process marks of this repository and change."""
 
     def __init__(self, locks: Path, change: str, prefix: str) -> None:
         self._tasks = locks / "tasks" / slug(change)
-        self._resources = locks / "resources"
+        self._resources = Resources(locks)
         self._prefix = prefix
 
     def marker(self, key: str) -> str:
@@ -52,11 +75,10 @@ class Claims:
     @contextlib.contextmanager
     def claim(self, key: str, resources: Sequence[str], note: str) -> Iterator[Denied | None]:
         """Take a task with its resources, or say who has it; what a dead owner left running is ended first."""
-        wanted = [(self._task_path(key), key)]
-        wanted += [(self._resources / f"{slug(name)}.lock", f"resource {name}") for name in sorted(set(resources))]
+        wanted = [(Lock(self._task_path(key), note=note), key)]
+        wanted += [(self._resources.lock(name, note), f"resource {name}") for name in sorted(set(resources))]
         with contextlib.ExitStack() as held:
-            for path, what in wanted:
-                lock = Lock(path, note=note)
+            for lock, what in wanted:
                 before = lock.owner()
                 if not lock.try_acquire():
                     yield Denied(what, str(lock.owner() or "another process"))

@@ -49,7 +49,7 @@ def is_closed(layout: Layout, tree: str, checks: Sequence[Check]) -> bool:
 def close(parts: Parts, proves: Mapping[Check, tuple[str, ...]]) -> Closing:
     """Run what is not known to be green on the head; ``proves`` names the finished tasks of each distinct check."""
     checks = tuple(proves)
-    with parts.integrator.exclusive(f"closing check of {parts.change.id}"):
+    with parts.integrator.verifying(f"closing check of {parts.change.id}"):
         head = parts.branch.head()
         tree = parts.objects.tree_of(head)
         if is_closed(parts.layout, tree, checks):

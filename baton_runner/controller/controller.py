@@ -15,7 +15,7 @@ from baton_runner.base.errors import BatonError, PlanError, PolicyError
 from baton_runner.controller.assess import Assessor, Gate, Rules
 from baton_runner.controller.baseline import Baseline
 from baton_runner.controller.branch import Branch
-from baton_runner.controller.claims import Claims
+from baton_runner.controller.claims import Claims, Resources
 from baton_runner.controller.closing import Closing, close, is_closed
 from baton_runner.controller.integration import Integrator
 from baton_runner.controller.lifecycle import Lifecycle, Subject
@@ -354,6 +354,8 @@ def _assemble(project: Project, change: Change, options: RunOptions) -> Parts:
         publisher=publisher,
         verifier=verifier,
         baseline=baseline,
+        resources=Resources(repository.locks),
+        needs=settings.verify.resources,
         signing=Signing.USER if settings.integration.sign else Signing.NONE,
         cancel=project.cancel,
     )

@@ -14,6 +14,7 @@ from baton_runner.base.cancel import Cancel
 from baton_runner.base.locks import Lock
 from baton_runner.controller.baseline import Baseline
 from baton_runner.controller.branch import Branch
+from baton_runner.controller.claims import Resources
 from baton_runner.controller.publishing import Pending, Publisher, message_of
 from baton_runner.controller.verification import Check, CheckResult, Verifier
 from baton_runner.evidence.decisions import Redo
@@ -41,6 +42,8 @@ class Proposal:
     answers: Redo | None
     checks: tuple[Check, ...]
     logs: Path
+    held: tuple[str, ...] = ()
+    """Resources that the task holds already."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +103,8 @@ class Integrator:
         publisher: Publisher,
         verifier: Verifier,
         baseline: Baseline,
+        resources: Resources,
+        needs: tuple[str, ...],
         signing: Signing,
         cancel: Cancel,
     ) -> None:
@@ -110,6 +115,8 @@ class Integrator:
         self._publisher = publisher
         self._verifier = verifier
         self._baseline = baseline
+        self._resources = resources
+        self._needs = needs
         self._signing = signing
         self._cancel = cancel
 
@@ -124,9 +131,15 @@ class Integrator:
             finally:
                 lock.release()
 
+    @contextlib.contextmanager
+    def verifying(self, note: str, held: tuple[str, ...] = ()) -> Iterator[None]:
+        """Hold what verification needs (but for what the caller holds), then the integration lock, in this order."""
+        with self._resources.held(set(self._needs) - set(held), note), self.exclusive(note):
+            yield
+
     def integrate(self, proposal: Proposal, *, finished: str) -> Ending:
         """Merge, verify and publish a result; ``finished`` is the receipt's time."""
-        with self.exclusive(f"integrating {proposal.draft.change}:{proposal.draft.task}"):
+        with self.verifying(f"integrating {proposal.draft.change}:{proposal.draft.task}", proposal.held):
             if self._stopped():
                 return Stopped()
             head = self._branch.ensure()

@@ -116,6 +116,7 @@ class Lifecycle:
             answers=subject.redo,
             checks=subject.checks,
             logs=self._parts.layout.logs(subject.task.key, number),
+            held=subject.task.directives.resources,
         )
         ending = self._parts.integrator.integrate(proposal, finished=rfc3339(self._parts.clock.now()))
         match ending:

@@ -59,3 +59,8 @@ class Parts:
     redact: Redact
     environ: Mapping[str, str]
     agent_for: Callable[[str], Agent]
+
+    @property
+    def plan_lock(self) -> Path:
+        """The lock that whoever writes into the plan holds."""
+        return self.repository.locks / "plans" / f"{self.layout.slug}.lock"

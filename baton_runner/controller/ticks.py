@@ -1,7 +1,5 @@
 """The box is a projection of the receipt: ticked after it, ticked again when it was lost, marked with its seal."""
 
-from pathlib import Path
-
 from baton_runner.base.errors import BatonError
 from baton_runner.controller.parts import Parts
 from baton_runner.evidence.decisions import TickMark
@@ -18,7 +16,7 @@ def tick_for(parts: Parts, task: Task, receipt: Receipt) -> str:
     The plan is the user's: that a box could not be ticked takes nothing from the proof, so it is told, not raised.
     """
     try:
-        ticking.tick(parts.change.plan_path, task, lock_path=_lock(parts), root=parts.top)
+        ticking.tick(parts.change.plan_path, task, lock_path=parts.plan_lock, root=parts.top)
     except BatonError as error:
         problem = f"its box could not be ticked: {error}"
         parts.events.emit(parts.change.id, task.key, "plan.not_ticked", message=problem)
@@ -29,8 +27,5 @@ def tick_for(parts: Parts, task: Task, receipt: Receipt) -> str:
 
 def untick_for(parts: Parts, task: Task) -> None:
     """Blank a task's box because it is to be done again; the decision is on disk already."""
-    ticking.untick(parts.change.plan_path, task, lock_path=_lock(parts), root=parts.top)
+    ticking.untick(parts.change.plan_path, task, lock_path=parts.plan_lock, root=parts.top)
 
-
-def _lock(parts: Parts) -> Path:
-    return parts.repository.locks / "plans" / f"{parts.layout.slug}.lock"
