@@ -53,7 +53,7 @@ def leading_id(text: str) -> LeadingId | None:
         if set(unmatched) & set("(["):
             return None  # (1.2 of the specification) is a remark
         rest = unmatched + rest
-    return LeadingId(found["id"], found.start("id"), found.end("id"), rest.lstrip(":–—-").lstrip() if close else rest)  # noqa: RUF001
+    return LeadingId(found["id"], found.start("id"), found.end("id"), rest)
 
 
 def _unmatched(opened: str, close: str) -> str:

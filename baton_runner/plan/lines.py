@@ -103,6 +103,7 @@ def _classify(text: str, start: int) -> list[Line]:
             line.indent, line.rest = width(found["indent"]), shown[found.end() :]
         elif "#" in shown[:10] and (found := _HEADING.match(shown)):
             line.kind, line.level = Kind.HEADING, len(found[1])
+            line.indent = width(shown[: found.start(1)])
             line.rest = _CLOSING_HASHES.sub("", found[2].rstrip()).strip()
         elif shown:
             line.indent = width(shown[: len(shown) - len(shown.lstrip(" \t"))])
@@ -175,7 +176,7 @@ class _Fences:
         for i, fence in self._fences.items():
             if fence.bare:
                 self._closers[fence.character].setdefault(fence.length, []).append(i)
-        self._edges = [i for i, line in enumerate(lines) if line.kind in (Kind.BOX, Kind.HEADING)]
+        self._edges = [i for i, line in enumerate(lines) if line.kind is Kind.BOX or line.level > 1]
         self._broken = (0, 0)  # fences before this line with at least this indent end there, closed or not
 
     def end(self, i: int) -> int | None:
@@ -195,7 +196,9 @@ class _Fences:
         return min(found, default=None)
 
     def _item_ends_before(self, end: int, i: int, indent: int) -> bool:
-        """Whether the list item around an indented fence ends first: at a box or heading further left."""
+        """Whether the list item around an indented fence ends first: at a box or a section's heading further left
+        (a single ``#`` there is a shell's comment more often than a title).
+        """
         before, at_least = self._broken
         if i < before < end and indent >= at_least:
             return True

@@ -32,6 +32,7 @@ _BODY_LINE = re.compile(
 )
 _MANUAL = re.compile(r"\[manual\]|\(manual\)", re.IGNORECASE)
 _OPTIONAL = re.compile(r"\(optional\)", re.IGNORECASE)
+_MARKER = re.compile(rf"{_MANUAL.pattern}|{_OPTIONAL.pattern}|\[P\]", re.IGNORECASE)
 
 
 def waits_of(inner: str, line: int, *, names: str = _NAMES) -> tuple[Wait, ...] | None:
@@ -42,7 +43,7 @@ def waits_of(inner: str, line: int, *, names: str = _NAMES) -> tuple[Wait, ...] 
     asked = _ASKS.fullmatch(inner)
     if asked is None:
         return None
-    listed = re.sub(rf"\b(?:{names})\s+(?=#?[\dA-Z])", "", asked["list"], flags=re.IGNORECASE)
+    listed = re.sub(rf"\b(?:{names})s?\s+(?=#?[\dA-Z])", "", asked["list"], flags=re.IGNORECASE)
     found, rest = _references(listed, line)
     if not found:
         return () if _NONE.fullmatch(listed) and asked["verb"].lower() != "after" else None
@@ -72,8 +73,15 @@ def is_body_note(text: str) -> bool:
 
 def cut_notes(text: str) -> str:
     """The text without its dependency notes in parentheses and without markers for the scheduler."""
-    text = _PARENTHESES.sub(lambda found: found[0] if waits_of(found["inner"], 0) is None else "", text)
-    return _OPTIONAL.sub("", _MANUAL.sub("", text)).replace("[P]", "")
+    if "(" not in text and "[" not in text and "（" not in text:  # noqa: RUF001
+        return text
+    notes = [found for found in _PARENTHESES.finditer(_plain(text)) if waits_of(found["inner"], 0) is not None]
+    marks = _MARKER.finditer(blank_code(text))
+    parts, at = [], 0
+    for found in sorted((*notes, *marks), key=lambda found: found.start()):
+        parts.append(text[at : found.start()])
+        at = found.end()
+    return "".join(parts) + text[at:]
 
 
 @dataclass(frozen=True, slots=True)

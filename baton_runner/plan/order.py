@@ -23,7 +23,7 @@ class Order:
 
     ``edges``: for each task key the keys of its direct blockers: of its own section, or of an earlier one that
     ``after`` does not cover. ``after``: for each section index the indexes of the sections whose gates it waits for;
-    a gate is passed when its section's tasks are resolved and the gates of ``after`` of that section are passed.
+    a gate is passed when its section's tasks (follow-ups apart) are resolved and the gates of ``after`` of that section are passed.
     Follow-ups block nothing and are blocked by nothing here: they come when all else is done.
     """
 

@@ -27,9 +27,11 @@ from baton_runner.plan.verification import split, unique
 __all__ = ["load_plan", "read_plan"]
 
 _MOST_LINES = 5
-_WORDY = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[(?P<mark>[^\]a-z]{2,8})\](?![(\[:])")
+_GAP = re.compile(r"\s+(?=[.,;:](?:\s|$))")
+_DASH = re.compile(r"^[-–—:]+(?:\s+|$)")  # noqa: RUF001 - between an id and its text
+_WORDY = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[(?P<mark>[^\]a-z]{1,8})\](?![(\[:])")
 _FOLLOW_UP = re.compile(
-    r"(?:then\s+|finally,?\s+)?(?:archive\s+(?:(?:this|the|completed|openspec)\s+)*(?:change|proposal)\b"
+    r"(?:then\s+|finally,?\s+)?(?:archive\s+(?:(?:this|the|completed|openspec)\s+)*(?:change|proposal)\b(?!\s*(?:logs?|lists?|sets?|requests?|history|files?)\b)"
     r"|(?:(?:run|execute|use|call)\s+)?`?/?(?:openspec|opsx)[\s:]archive\b)",
     re.IGNORECASE,
 )
@@ -164,7 +166,7 @@ class _Builder:
     def _task(self, section: int, position: int, subject: str, words: _Words) -> Task:
         head, box = words.draft.head, words.draft.head.box
         assert box is not None  # noqa: S101 - the outline makes drafts of boxes only
-        text = words.id.rest if words.id else words.text
+        text = _DASH.sub("", words.id.rest if words.id else words.text)
         tags = markers(text)
         comments = parse_comments([*words.comments, *(c for step in words.draft.steps for c in _comments_of(step))])
         self.problems += [
@@ -320,7 +322,7 @@ class _Builder:
             if text.kind is Kind.TEXT and "[" in text.text and (found := _WORDY.match(text.text)):
                 self._warn(
                     text.number,
-                    f"[{found['mark']}] is no checkbox: more than one character",
+                    f"[{found['mark']}] is no checkbox, its mark is longer than one character",
                     "write [ ], [x] or one other character if this is a task",
                 )
 
@@ -414,7 +416,7 @@ def _title(text: str, tags: Markers) -> str:
         text = cut_notes(split(text).rest)
     if tags.red or tags.green:
         text = text.replace("[RED]", "").replace("[GREEN]", "")
-    return " ".join(text.replace("**", "").split())
+    return _GAP.sub("", " ".join(text.replace("**", "").split()))
 
 
 def _shown(words: _Words, section: int, position: int) -> str:

@@ -58,6 +58,13 @@ def mark(data: bytes, task: Task, to: Mark, *, path: str) -> bytes:
     boxes += [step.box for step in _known_steps(found, task) if step.box.mark not in (to, Mark.HELD)]
     boxes += _group_box(plan.sections[found.section], found, to)
     for box in sorted(boxes, key=lambda box: box.start, reverse=True):
+        if data[box.end : box.end + 1] in (b"(", b"["):
+            raise PlanError(
+                f"the box would become a link if it were marked ({data[box.start : box.end + 1].decode()}...); nothing was written",
+                where=f"{path}:{box.line}",
+                todo="put a blank behind the box",
+                code="box_or_link",
+            )
         data = data[: box.start] + _marked(data[box.start : box.end], _SIGN[to]) + data[box.end :]
     return data
 

@@ -154,7 +154,9 @@ class _Splitter:
         end = first
         while end < len(lines) and lines[end].kind is Kind.FENCED and lines[end].opener == lines[first].opener:
             end += 1
-        self.fences += _shell_commands([line.text for line in lines[first + 1 : end - 1]])
+        inside = [line.text for line in lines[first + 1 : end - 1]]
+        transcript = opening[1].lower() == "console" and any(text.lstrip().startswith("$ ") for text in inside)
+        self.fences += _shell_commands(inside, only_prompts=transcript)
         return end
 
 
@@ -170,22 +172,19 @@ def _unspaced(inner: str) -> str:
     return inner.strip()
 
 
-def _shell_commands(lines: list[str]) -> list[str]:
-    """One command a line; continued lines joined, prompts stripped, a transcript's output and comments left out."""
-    transcript = any(line.lstrip().startswith("$ ") for line in lines)
+def _shell_commands(lines: list[str], *, only_prompts: bool) -> list[str]:
+    """One command a line: continued lines joined, prompts stripped, comments left out, and a transcript's output."""
     found: list[str] = []
-    open_command: str | None = None
+    unfinished = ""
     for line in lines:
         text = line.strip()
-        if open_command is None:
-            if not text or text.startswith("#") or (transcript and not text.startswith("$ ")):
-                continue
-            open_command = text.removeprefix("$ ").lstrip()
-        else:
-            open_command = f"{open_command} {text.removeprefix('> ') if transcript else text}"
-        if open_command.endswith("\\"):
-            open_command = open_command[:-1].rstrip()
+        if unfinished:
+            text = f"{unfinished} {text.removeprefix('> ') if only_prompts else text}"
+        elif not text or text.startswith("#") or (only_prompts and not text.startswith("$ ")):
             continue
-        found.append(open_command)
-        open_command = None
-    return [*found, open_command] if open_command else found
+        else:
+            text = text.removeprefix("$ ").lstrip()
+        unfinished = text[:-1].rstrip() if text.endswith("\\") else ""
+        if not unfinished:
+            found.append(text)
+    return [*found, unfinished] if unfinished else found
