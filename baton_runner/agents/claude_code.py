@@ -135,8 +135,10 @@ class ClaudeSession:
         """The result of an invocation; None when it could not find the conversation to resume."""
         stream = ClaudeStream()
         arguments = self._agent.arguments(self._turns.request, resume_id)
+        done_in_time = False
 
         def on_line(line: Line, process: Process, log: Transcript) -> None:
+            nonlocal done_in_time
             log.write(line.data + b"\n")
             for note in stream.feed(line.data, cut=line.cut):
                 if note.event is EventName.SESSION_STARTED:
@@ -146,6 +148,8 @@ class ClaudeSession:
                     if known:
                         continue  # the same session goes on
                 report.send(note.event, usage=note.usage, rate_limits=note.rate_limits, **note.payload)
+            if process.reason is Reason.EXITED:  # asked to end, the program takes another turn and calls it a success
+                done_in_time = stream.settled
             process.finish_within(RESULT_GRACE if stream.settled else self._turns.request.turn_timeout)
 
         argv = shell_argv(f'{self._agent.command} "$@"', *arguments)
@@ -153,9 +157,19 @@ class ClaudeSession:
         lost = stream.session_lost or (LOST_SESSION in errors and not stream.spoke)
         if resume_id and lost and ended.reason is Reason.EXITED:
             return None
-        return self._judge(stream, ended, errors, report)
+        limit = failure_of(ended, report.request)
+        if done_in_time and ended.reason is not Reason.CANCELLED:
+            limit = None  # it only failed to leave
+        return self._judge(stream, limit, ended, errors, report)
 
-    def _judge(self, stream: ClaudeStream, ended: Ended, errors: str, report: Report) -> TurnResult:
+    def _judge(
+        self,
+        stream: ClaudeStream,
+        limit: tuple[Outcome, Failure, str] | None,
+        ended: Ended,
+        errors: str,
+        report: Report,
+    ) -> TurnResult:
         known: dict[str, Any] = {
             **known_of(ended),
             "usage": stream.usage,
@@ -163,8 +177,7 @@ class ClaudeSession:
             "questions": stream.questions,
             "resumable": self._conversation is not None,
         }
-        limit = failure_of(ended, report.request)
-        if limit and not (stream.settled and ended.reason is not Reason.CANCELLED):
+        if limit:
             return failed(report, *limit, **known)
         if stream.result is None or not _says_something(stream):
             return _without_result(stream, ended, errors, report, known)

@@ -291,6 +291,21 @@ say(INIT); open("running", "w").close(); time.sleep(1000)
         assert result.usage == Usage(100, 40, 140, 0.5)
         assert processes_marked(request.marker) == ()
 
+    @pytest.mark.parametrize("limit", ["turn_timeout", "stall_timeout"])
+    def test_a_success_after_the_time_limit_is_none(self, assignment: Make, program: Program, limit: str) -> None:
+        script = (
+            SAY
+            + """
+def late(*_):
+    say(RESULT); sys.exit(0)
+signal.signal(signal.SIGTERM, late)
+say(INIT); time.sleep(1000)
+"""
+        )
+        result = run(program(script), assignment(**{limit: 1.0}))
+        assert result.outcome.value == {"turn_timeout": "timed_out", "stall_timeout": "stalled"}[limit]
+        assert result.usage == Usage(100, 40, 140, 0.5)
+
     def test_noise_on_standard_error_is_never_malformed(
         self, assignment: Make, program: Program, events: list[AgentEvent]
     ) -> None:
