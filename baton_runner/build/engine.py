@@ -1,0 +1,47 @@
+"""One pass of doit over the nodes of some changes: project, choose, run. The graph is what the plans say at its start."""
+
+from collections.abc import Iterable, Sequence
+
+from doit.control import TaskControl
+from doit.reporter import ZeroReporter
+
+from baton_runner.base.cancel import Cancel
+from baton_runner.build.nodes import Node, project
+from baton_runner.build.projection import write_projection
+from baton_runner.build.runner import Limits, PlanRunner, Watcher
+from baton_runner.build.works import TaskWork
+from baton_runner.controller.controller import Controller
+
+__all__ = ["run_pass"]
+
+
+class _NoDatabase:
+    """What doit remembers of our nodes: nothing, receipts do."""
+
+    def close(self) -> None:
+        """There is nothing to write."""
+
+
+def run_pass(
+    controllers: Iterable[Controller],
+    chosen: Sequence[tuple[str, str]],
+    *,
+    limits: Limits,
+    cancel: Cancel,
+    watcher: Watcher,
+) -> None:
+    """Run the tasks ``chosen`` as (change, key), and what they wait for; return when nothing more can start."""
+    nodes: list[Node] = []
+    for controller in controllers:
+        write_projection(controller)
+        nodes += project(controller)
+    control = TaskControl(nodes)
+    wanted = set(chosen)
+    control.process([node.name for node in nodes if _identity(node) in wanted])
+    runner = PlanRunner(_NoDatabase(), ZeroReporter(None, {}), limits=limits, cancel=cancel, watcher=watcher)
+    runner.run_all(control.task_dispatcher())
+
+
+def _identity(node: Node) -> tuple[str, str] | None:
+    work = node.work
+    return (work.controller.change.id, work.task.key) if isinstance(work, TaskWork) else None
