@@ -15,6 +15,7 @@ from baton_runner.base.errors import ActionNeeded
 from baton_runner.repo import parking
 from baton_runner.repo.objects import Change, Objects
 from baton_runner.repo.slots import replace_file
+from baton_runner.repo.submodules import stage_all
 from baton_runner.repo.worktrees import Worktree
 
 __all__ = ["Captured", "CommitMode", "StrayedHead", "UncommittedWork", "UnfinishedOperation", "capture"]
@@ -102,7 +103,7 @@ def _tree_of_files(worktree: Worktree, mode: CommitMode) -> str:
         paths = (*dirt.changed, *dirt.untracked, *dirt.nested)
         shown = ", ".join(paths[:_SHOWN]) + (f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else "")
         raise UncommittedWork(f"holds work that is not committed: {shown}", where=str(worktree.path), todo="commit it")
-    git.run("add", "--all", "--sparse")
+    stage_all(git, worktree.git_dir)
     return git.line("write-tree")
 
 

@@ -73,9 +73,8 @@ def snapshot(git: Git, git_dir: Path) -> str:
         index = Path(folder) / "index"
         if (git_dir / "index").is_file():
             shutil.copyfile(git_dir / "index", index)
-        env = {"GIT_INDEX_FILE": str(index)}
-        git.run("add", "--all", "--sparse", env=env)
-        return git.line("write-tree", env=env)
+        submodules.stage_all(git, git_dir, index)
+        return git.line("write-tree", env={"GIT_INDEX_FILE": str(index)})
 
 
 def park(objects: Objects, git: Git, git_dir: Path, *, dirt: Dirt, slot: str, known: str) -> str | None:

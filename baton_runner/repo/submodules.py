@@ -1,24 +1,41 @@
-"""Submodules of a worktree: whether one holds work that only it has.
+"""Submodules of a worktree: staged without entering them, and asked whether one holds work that only it has.
 
-Asked with our own configuration on the submodule's HEAD, index and objects, so that nothing its configuration names
-runs, and asked before a worktree is reset or removed: git cannot take the inside of another repository along.
+Git's own ``add`` and ``status`` run a second git inside each submodule, by that repository's configuration, which an
+agent can write. Here a submodule is looked at with our configuration on its HEAD, index and objects, or not at all.
 """
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 from baton_runner.repo.git import Git
 from baton_runner.repo.own_git import OwnGit
 
-__all__ = ["are_initialised", "with_work"]
+__all__ = ["are_initialised", "stage_all", "with_work"]
 
 _GITLINK = "160000"
 _DEEPEST = 8
+_LINK_MODE = (0o160000).to_bytes(4, "big")
+_SPLIT = b"link"  # the extension that names a shared index
 
 
 def are_initialised(git_dir: Path) -> bool:
     """Whether some submodule was fetched into this worktree."""
     return (git_dir / "modules").is_dir()
+
+
+def stage_all(git: Git, git_dir: Path, index: Path | None = None) -> None:
+    """``git add --all`` into an index (the worktree's own without one), submodules by the commit they are at."""
+    env = {} if index is None else {"GIT_INDEX_FILE": str(index)}
+    links = _links(git, env) if _may_hold_links(index or git_dir / "index") else []
+    populated = [(path, oid) for path, oid in links if os.path.lexists(git.cwd / path / ".git")]
+    if not populated:
+        git.run("add", "--all", "--sparse", env=env)
+        return
+    git.run("add", "--all", "--sparse", "--", ".", *(f":(exclude,literal){path}" for path, _ in populated), env=env)
+    now = [(path, _head_in(git.cwd / path) or oid) for path, oid in populated]
+    entries = "".join(f"{_GITLINK} {oid}\t{path}\0" for path, oid in now)
+    git.run("update-index", "-z", "--index-info", input=os.fsencode(entries), env=env)
 
 
 def with_work(own_git: OwnGit, git: Git, depth: int = 0) -> tuple[str, ...]:
@@ -45,8 +62,17 @@ def with_work(own_git: OwnGit, git: Git, depth: int = 0) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _links(git: Git) -> list[tuple[str, str]]:
-    entries = os.fsdecode(git.run("ls-files", "--stage", "-z")).split("\0")
+def _may_hold_links(index: Path) -> bool:
+    """Whether the mode of a link occurs in an index file at all; a split index is not searched."""
+    try:
+        data = index.read_bytes()
+    except FileNotFoundError:
+        return False
+    return _LINK_MODE in data or _SPLIT in data
+
+
+def _links(git: Git, env: Mapping[str, str] | None = None) -> list[tuple[str, str]]:
+    entries = os.fsdecode(git.run("ls-files", "--stage", "-z", env=env)).split("\0")
     pairs = ((meta.split(" "), path) for meta, _, path in (entry.partition("\t") for entry in entries if entry))
     return [(path, meta[1]) for meta, path in pairs if meta[0] == _GITLINK]
 
@@ -58,6 +84,11 @@ def _git_dir_of(folder: Path) -> Path | None:
     text = os.fsdecode(pointer.read_bytes()).strip()
     module = Path(os.path.normpath(folder / text.removeprefix("gitdir: ")))
     return module if (module / "HEAD").is_file() else None
+
+
+def _head_in(folder: Path) -> str | None:
+    module = _git_dir_of(folder)
+    return None if module is None else _head(module)
 
 
 def _head(module: Path) -> str | None:

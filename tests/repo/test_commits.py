@@ -252,3 +252,20 @@ def test_sparse_work_outside_the_cone_is_captured_too(space: RepoSpace) -> None:
     worktree = space.attempt(workspaces=space.workspaces(sparse=("src",)))
     space.write({"src/a.txt": "x\n", "docs/new.md": "n"}, worktree.path)
     assert [change.path for change in take(space, worktree).changes] == ["docs/new.md", "src/a.txt"]
+
+
+def test_a_submodule_moved_by_the_agent_is_taken_at_its_new_commit(space: RepoSpace) -> None:
+    """A populated submodule is staged by the commit it is at; what is uncommitted inside stays there."""
+    other = space.folder / "other"
+    space.git("clone", "--quiet", str(space.top), str(other))
+    allow = ("-c", "protocol.file.allow=always")
+    space.git(*allow, "submodule", "--quiet", "add", str(other), "sub")
+    space.commit({}, "with submodule")
+    worktree = space.attempt()
+    space.git(*allow, "submodule", "--quiet", "update", "--init", cwd=worktree.path)
+    moved = space.commit({"inside": "x"}, cwd=worktree.path / "sub")
+    space.write({"work": "x", "sub/loose": "y"}, worktree.path)
+    result = take(space, worktree)
+    assert {(change.path, change.new_mode) for change in result.changes} == {("sub", "160000"), ("work", "100644")}
+    assert next(change for change in result.changes if change.path == "sub").new_blob == moved
+    assert (worktree.path / "sub/loose").exists()
