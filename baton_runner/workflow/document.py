@@ -20,6 +20,7 @@ MAX_SIZE = 4 * 1024 * 1024
 
 _DELIMITER = re.compile(r"---[ \t]*")
 _YAML_FENCE = re.compile(r"^[ \t]*(?:```|~~~)[ \t]*ya?ml\b.*?^tracker:", re.MULTILINE | re.DOTALL)
+_KEY = re.compile(r"[a-z_]+:(\s|$)")
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -79,14 +80,14 @@ def _body(lines: list[str], first: int) -> _Body:
 
 
 def _unseen(text: str, lines: list[str]) -> str:
-    """Why a file without front matter may hold some all the same, else an empty text."""
+    """Why a file without front matter may hold some all the same, else an empty text; a mere rule in prose is none."""
     later = next((at for at, line in enumerate(lines) if at and _DELIMITER.fullmatch(line)), None)
-    fenced = _YAML_FENCE.search(text) is not None
-    if later is None and not fenced:
+    if _YAML_FENCE.search(text):
+        seen = "a yaml code fence with tracker: is in the text"
+    elif later is not None and any(_KEY.match(line) for line in lines[later + 1 :]):
+        seen = f"a line of --- is at line {later + 1}"
+    else:
         return ""
-    seen = (
-        "a yaml code fence with tracker: is in the text" if fenced else f"a line of --- is at line {(later or 0) + 1}"
-    )
     return f"no settings were read although {seen}: front matter must start on line 1, with a line of ---"
 
 

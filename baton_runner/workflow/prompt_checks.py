@@ -13,6 +13,7 @@ from baton_runner.workflow.agent_settings import Use
 from baton_runner.workflow.findings import Finding, Severity
 from baton_runner.workflow.nearest import nearest
 from baton_runner.workflow.prompt import Prompt
+from baton_runner.workflow.prompt_names import is_known, name_meant
 from baton_runner.workflow.prompt_values import PromptIssue, PromptTask, known_paths
 
 __all__ = ["prompt_findings"]
@@ -74,14 +75,14 @@ def _names(prompt: Prompt) -> Iterator[Finding]:
     """Variables and fields that do not exist, in branches that no trial took too."""
     from baton_runner.workflow import template
 
-    known = set(known_paths()) | {"task", "issue", "failure"}
     for path, line in template.used_names(prompt.source).items():
-        if ".".join(path.split(".")[:2]) not in known and path.partition(".")[0] != "attempt":
+        if not is_known(path):
+            meant = name_meant(path)
             yield Finding(
                 severity=Severity.WARNING,
                 where=_at(prompt, line),
                 what=f"{path} is not defined",
-                todo=f"known are {', '.join(known_paths())}",
+                todo=f"did you mean {meant}?" if meant else f"known are {', '.join(known_paths())}",
                 code="unknown_name",
             )
 

@@ -144,12 +144,15 @@ def known_paths() -> tuple[str, ...]:
 
 
 def _task(task: PromptTask) -> JsonMap:
-    return JsonMap(_plain_map(task) | {"steps": Lines(task.steps), "verification": Lines(task.verification)})
+    return JsonMap(
+        _plain_map(task)
+        | {"steps": Lines(map(_text, task.steps)), "verification": Lines(map(_text, task.verification))}
+    )
 
 
 def _issue(issue: PromptIssue) -> JsonMap:
     blockers = JsonList(_plain_map(blocker) for blocker in issue.blocked_by)
-    return JsonMap(_plain_map(issue) | {"labels": Words(issue.labels), "blocked_by": blockers})
+    return JsonMap(_plain_map(issue) | {"labels": Words(map(_text, issue.labels)), "blocked_by": blockers})
 
 
 def _plain_map(value: Any) -> JsonMap:
@@ -159,6 +162,11 @@ def _plain_map(value: Any) -> JsonMap:
 def _plain(value: Any) -> Any:
     if isinstance(value, dt.datetime):
         return rfc3339(value)
-    if isinstance(value, str) and not value.strip():
-        return None
+    if isinstance(value, str):
+        return _text(value) if value.strip() else None
     return value
+
+
+def _text(value: str) -> str:
+    """A text that can be written as UTF-8: half a surrogate pair, which JSON can hold, becomes a question mark."""
+    return value.encode("utf-8", "replace").decode("utf-8")

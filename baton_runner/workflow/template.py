@@ -8,6 +8,7 @@ import functools
 import json
 import time
 from collections.abc import Callable, Mapping
+from io import StringIO
 from typing import Any, TextIO
 
 import liquid
@@ -15,6 +16,7 @@ from liquid.builtin.output import Output, OutputNode
 from liquid.builtin.tags.echo_tag import EchoNode, EchoTag
 from liquid.exceptions import LiquidError
 from liquid.filter import liquid_filter
+from liquid.output import LimitedStringIO
 from liquid.token import Token
 
 from baton_runner.workflow.fence import fenced
@@ -52,6 +54,9 @@ class _Context(liquid.RenderContext):
         self._check(token)
         return super().filter(name, token)
 
+    def get_buffer(self, buf: TextIO | None = None) -> StringIO:
+        return _buffer(buf.size if isinstance(buf, LimitedStringIO) else 0)
+
     def _check(self, token: Token | None) -> None:
         if time.monotonic() > self.deadline:
             raise OutOfBounds(f"the template takes longer than {MAX_SECONDS:g} s", token=token)
@@ -59,6 +64,9 @@ class _Context(liquid.RenderContext):
 
 class _Template(liquid.BoundTemplate):
     context_class = _Context
+
+    def _get_buffer(self) -> StringIO:
+        return _buffer(0)
 
 
 class _Environment(liquid.Environment):
@@ -142,6 +150,11 @@ def _environment() -> liquid.Environment:
     environment.add_filter("json", _json)
     environment.add_filter("fence", _fence)
     return environment
+
+
+def _buffer(used: int) -> LimitedStringIO:
+    """Where output goes: bounded, and without the translation of line ends that would change foreign text."""
+    return LimitedStringIO(limit=MAX_OUTPUT - used, newline="")
 
 
 def _print(node: OutputNode, context: liquid.RenderContext, buffer: TextIO) -> int:

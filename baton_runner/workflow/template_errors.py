@@ -4,6 +4,7 @@ Knows the syntaxes people paste in by habit (Go templates, Jinja, GitHub express
 """
 
 import re
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from liquid.exceptions import (
@@ -19,7 +20,8 @@ from liquid.exceptions import (
 from baton_runner.base.errors import PolicyError
 from baton_runner.workflow import template
 from baton_runner.workflow.nearest import nearest
-from baton_runner.workflow.prompt_values import known_paths
+from baton_runner.workflow.prompt_names import name_meant, synonym_of
+from baton_runner.workflow.prompt_values import Blocker, known_paths
 
 if TYPE_CHECKING:
     from baton_runner.workflow.prompt import Prompt
@@ -31,19 +33,6 @@ _RESERVED = re.compile(r"expected an identifier, found (\w+)")
 _UNCLOSED = re.compile(r"expected tag end(\w+), found")
 _JINJA_TAGS = {"set", "macro", "extends", "block", "elif", "import", "from", "call", "with"}
 _JINJA_WORDS = {"or", "and", "not", "is", "in", "if", "~"}
-_SYNONYMS = {
-    "body": "description",
-    "content": "description",
-    "key": "identifier",
-    "name": "title",
-    "project_item_id": "item_id",
-    "repo": "repository",
-    "status": "state",
-    "summary": "title",
-    "retry_error": "failure.output",
-    "error": "failure.output",
-    "attempts": "attempt",
-}
 _RAW = "wrap text that is not meant for this template in {% raw %} ... {% endraw %}"
 
 
@@ -85,31 +74,17 @@ def _undefined(error: UndefinedError, message: str, source: str, values: dict[st
     if root == "loop":
         return f"{path} is not defined: this is Jinja", "use forloop, such as forloop.index or forloop.last"
     if rest and root in values and values[root] is None:
-        twin = f"issue.{_SYNONYMS.get(rest, rest)}"
+        twin = f"issue.{synonym_of(rest)}"
         other = f"; use {twin}" if root == "task" and twin in known_paths() else ""
         return (
             f"{path} is not defined: {root} is null here",
             f"put it inside {{% if {root} %}} ... {{% endif %}}{other}",
         )
-    meant = _field_meant(path)
+    if rest and re.search(rf"\bfor\s+{re.escape(root)}\s+in\b", source):
+        blocker = ", ".join(part.name for part in fields(Blocker))
+        return f"{path} is not defined", f"an item has other fields (a blocker has {blocker})"
+    meant = name_meant(path)
     return f"{path} is not defined", f"did you mean {meant}?" if meant else f"known are {', '.join(known_paths())}"
-
-
-def _field_meant(path: str) -> str | None:
-    """The known name nearest to one that does not exist."""
-    root, _, rest = path.partition(".")
-    known = known_paths()
-    leaf = rest.rpartition(".")[2] or root
-    synonym = _SYNONYMS.get(leaf)
-    candidates = [synonym, f"{root}.{synonym}", f"issue.{synonym}"] if synonym else []
-    candidates += [f"{root}.{leaf}", f"issue.{leaf}", f"task.{leaf}"]
-    exact = next((candidate for candidate in candidates if candidate in known), None)
-    if exact is not None:
-        return exact
-    siblings = [name for name in known if name.startswith(f"{root}.")] if rest else []
-    fields = {name.rpartition(".")[2]: name for name in reversed(siblings or known)}
-    near = nearest(leaf, fields)
-    return fields[near] if near else None
 
 
 def _syntax(error: LiquidSyntaxError, message: str, source: str) -> tuple[str, str]:
