@@ -5,9 +5,12 @@ a tool that is not allowed is denied, reported, and the run goes on. When nothin
 files, commit, and run the commands that will verify its work.
 """
 
+import re
+import tempfile
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from baton_runner.agents.claude_stream import LOST_SESSION, ClaudeStream
@@ -24,7 +27,7 @@ from baton_runner.agents.results import (
 )
 from baton_runner.agents.turns import Turns, missing_program
 from baton_runner.base.errors import BatonError
-from baton_runner.base.processes import Ended, Line, Process, Reason, shell_argv
+from baton_runner.base.processes import Ended, Line, Process, Reason, run_command, shell_argv
 from baton_runner.base.transcript import Transcript
 
 __all__ = ["ClaudeCode", "allowed_rules"]
@@ -35,6 +38,8 @@ RESULT_GRACE = 10.0
 _COMMIT_RULES = tuple(f"Bash(git {word}:*)" for word in ("add", "commit", "diff", "log", "mv", "rm", "show", "status"))
 _UNQUOTABLE = frozenset("(),\n\\")
 _NOT_FOUND = 127
+_VERSION = re.compile(r"\d+(\.\d+)+\S*")
+_VERSION_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
@@ -63,8 +68,25 @@ class ClaudeCode:
     )
 
     def available(self, environ: Mapping[str, str]) -> str | None:
-        """What keeps the program from being started."""
-        return missing_program(self.command, environ)
+        """What keeps the program from being started: it is missing, or does not answer."""
+        missing = missing_program(self.command, environ)
+        if missing or self.version(environ):
+            return missing
+        return f"{self.command}: does not answer to --version; install it anew or correct claude_code.command"
+
+    def version(self, environ: Mapping[str, str]) -> str | None:
+        """The version that the program reports, None where it reports none."""
+        with tempfile.TemporaryDirectory() as folder:
+            ended = run_command(
+                f"{self.command} --version",
+                cwd=Path(folder),
+                environ=environ,
+                log=Path(folder) / "log",
+                timeout=_VERSION_SECONDS,
+                marker=f"version-{uuid.uuid4().hex}",
+            )
+        found = _VERSION.search(ended.tail)
+        return found.group() if found and ended.code == 0 else None
 
     def start_session(self, request: SessionRequest) -> Session:
         """A session that resumes ``request.resume_id`` where there is one."""

@@ -22,7 +22,7 @@ from baton_runner.base.cancel import Cancel
 from baton_runner.base.clock import rfc3339
 from baton_runner.base.files import write_atomic
 from baton_runner.base.processes import Ended, Line, Process, Reason, end_marked, shell_argv, start
-from baton_runner.base.transcript import Transcript
+from baton_runner.base.transcript import Redact, Transcript
 
 __all__ = ["ERROR_LOG", "OUTPUT_LOG", "Turns", "log_text", "missing_program"]
 
@@ -61,7 +61,7 @@ class Turns:
         """
         request = self.request
         limit = request.turn_timeout if timeout is None else timeout
-        with self.opened(report) as log, self._log(ERROR_LOG) as errors:
+        with self.opened(report) as log, self._log(ERROR_LOG, request.redact) as errors:
             if self.cancel.is_set:
                 return Ended(None, Reason.CANCELLED, 0.0, "", truncated=False, survivors=()), ""
             process = start(
@@ -82,7 +82,7 @@ class Turns:
 
     @contextmanager
     def opened(self, report: Report) -> Iterator[Transcript]:
-        """Hold :meth:`stop` off while a program runs, with the log of its output open."""
+        """Hold :meth:`stop` off while a program runs, with the log of its output open: for redacted lines only."""
         with self._working, self._log(OUTPUT_LOG) as log:
             log.write(_record(type="baton", event="turn", turn=report.turn, time=rfc3339(self.request.clock.now())))
             yield log
@@ -121,8 +121,7 @@ class Turns:
         return replace(ended, reason=Reason.CANCELLED) if self.cancel.is_set else ended
 
     @contextmanager
-    def _log(self, name: str) -> Iterator[Transcript]:
-        redact = self.request.redact
+    def _log(self, name: str, redact: Redact | None = None) -> Iterator[Transcript]:
         transcript = Transcript(self.request.log_folder / name, limit=_LOG_LIMIT, redact=redact, append=True)
         try:
             yield transcript

@@ -6,6 +6,7 @@ that carries the mark. Safe from several threads; nothing runs between fork and 
 """
 
 import contextlib
+import math
 import os
 import select
 import signal
@@ -19,6 +20,7 @@ from enum import Enum
 from pathlib import Path
 
 from baton_runner.base.cancel import Cancel
+from baton_runner.base.line_cutter import LINE_LIMIT, Line, LineCutter
 from baton_runner.base.marked import (
     MARKER,
     become_subreaper,
@@ -53,9 +55,9 @@ __all__ = [
 GRACE = 5.0
 """Seconds between SIGTERM and SIGKILL."""
 
-LINE_LIMIT = 10 * 1024 * 1024
 _LEFTOVER_GRACE = 0.2
 _CHUNK = 1 << 16
+_LONGEST_POLL = 3600.0
 _MOST_IN_PIPES = 1 << 20  # what a dead program can have left unread; a grandchild may go on writing for ever
 
 
@@ -80,12 +82,26 @@ class Ended:
     survivors: tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class Line:
-    """One line of output without its end; ``cut`` when it was longer than the limit and its rest was dropped."""
+@dataclass
+class _Limits:
+    """What may end a run before its time, on the monotonic clock."""
 
-    data: bytes
-    cut: bool = False
+    deadline: float
+    stall: float | None = None
+    cancel: Cancel | None = None
+    nearer: float = math.inf
+
+    def next(self, heard: float) -> float:
+        """When the next limit binds if nothing is heard any more."""
+        return min(self.deadline, self.nearer, heard + self.stall if self.stall is not None else math.inf)
+
+    def bound(self, now: float, heard: float) -> Reason | None:
+        """The limit that binds now, if any."""
+        if self.cancel and self.cancel.is_set:
+            return Reason.CANCELLED
+        if now >= min(self.deadline, self.nearer):
+            return Reason.TIMED_OUT
+        return Reason.STALLED if now >= self.next(heard) else None
 
 
 def run_command(
@@ -151,7 +167,7 @@ class Process:
         self._marker = marker
         self._errors = errors
         self._started = time.monotonic()
-        self._deadline: float | None = None
+        self._limits = _Limits(math.inf)
         self._code: int | None = None
         self._ended: Ended | None = None
         self._exited = threading.Event()
@@ -174,24 +190,17 @@ class Process:
         group gets SIGTERM and what it still prints within the grace is read: the caller decides what a late line is
         worth. Bytes are cut at line ends only, so a character split over two writes arrives whole.
         """
-        pending, cut = bytearray(), False
+        cutter = LineCutter()
         for chunk in self.chunks(timeout=timeout, stall=stall, cancel=cancel):
-            first, *others = chunk.split(b"\n")
-            for position, piece in enumerate([first, *others]):
-                if position:
-                    yield Line(bytes(pending), cut)
-                    pending, cut = bytearray(), False
-                room = LINE_LIMIT - len(pending)
-                pending += piece[:room]
-                cut = cut or len(piece) > room
-        if pending:
-            yield Line(bytes(pending), cut)
+            yield from cutter.feed(chunk)
+        yield from cutter.finish()
 
     def chunks(self, *, timeout: float, stall: float | None = None, cancel: Cancel | None = None) -> Iterator[bytes]:
         """Standard output as it comes; see :meth:`lines`."""
         leave = cancel.subscribe(self._ring) if cancel else lambda: None
         try:
-            yield from self._read(self._started + timeout, stall, cancel)
+            self._limits = _Limits(self._started + timeout, stall, cancel)
+            yield from self._read()
         finally:
             leave()
 
@@ -201,7 +210,7 @@ class Process:
 
     def finish_within(self, seconds: float) -> None:
         """From now on, the program may run this long; then it is asked to end (reason TIMED_OUT)."""
-        self._deadline = time.monotonic() + seconds
+        self._limits.nearer = time.monotonic() + seconds
 
     def end(self, grace: float = GRACE) -> Ended:
         """End the program and all it started, and return only when they are gone; again: the same answer.
@@ -215,23 +224,20 @@ class Process:
             self._release()
         return self._ended
 
-    def _read(self, deadline: float, stall: float | None, cancel: Cancel | None) -> Iterator[bytes]:
+    def _read(self) -> Iterator[bytes]:
+        output = self._child.stdout.fileno() if self._child.stdout else -1
         streams = {stream.fileno() for stream in (self._child.stdout, self._child.stderr) if stream}
-        heard, asked = time.monotonic(), False
+        heard = time.monotonic()
         left_after_exit = _MOST_IN_PIPES
         while left_after_exit > 0:
-            now = time.monotonic()
             exited = self._exited.is_set()
-            end = min(deadline, self._deadline or deadline, heard + stall if stall is not None else deadline)
-            bound = None if exited else self._bound(now, deadline, end, cancel)
-            if bound and asked:
+            bound = None if exited else self._limits.bound(time.monotonic(), heard)
+            if bound and self.reason is not Reason.EXITED:
                 return  # the grace is over
             if bound:
-                self.reason, asked = bound, True
-                self._signal_group(signal.SIGTERM)
-                deadline, stall, cancel, self._deadline = now + GRACE, None, None, None
+                self._ask_to_end(bound)
                 continue
-            ready = _readable([*streams, self._alarm], 0 if exited else end - now)
+            ready = _readable([*streams, self._alarm], 0 if exited else self._limits.next(heard) - time.monotonic())
             if self._alarm in ready:
                 os.read(self._alarm, 1024)
             for stream in streams & ready:
@@ -240,20 +246,17 @@ class Process:
                 left_after_exit -= len(data) if exited else 0
                 if not data:
                     streams.discard(stream)
-                elif self._child.stdout and stream == self._child.stdout.fileno():
+                elif stream == output:
                     yield data
                 elif self._errors:
                     self._errors.write(data)
             if exited and not streams & ready:  # dead, and what it wrote has been read: nobody else is waited for
                 return
 
-    def _bound(self, now: float, deadline: float, end: float, cancel: Cancel | None) -> Reason | None:
-        """The limit that binds now, if any."""
-        if cancel and cancel.is_set:
-            return Reason.CANCELLED
-        if now < end:
-            return None
-        return Reason.TIMED_OUT if now >= min(deadline, self._deadline or deadline) else Reason.STALLED
+    def _ask_to_end(self, reason: Reason) -> None:
+        self.reason = reason
+        self._signal_group(signal.SIGTERM)
+        self._limits = _Limits(time.monotonic() + GRACE)
 
     def _await_exit(self) -> None:
         """Learn the exit without reaping it (Linux), so that the number of the group cannot be given away."""
@@ -299,7 +302,7 @@ def _readable(descriptors: list[int], wait: float) -> set[int]:
     poll = select.poll()
     for descriptor in descriptors:
         poll.register(descriptor, select.POLLIN)
-    return {descriptor for descriptor, _ in poll.poll(max(wait, 0) * 1000)}
+    return {descriptor for descriptor, _ in poll.poll(min(max(wait, 0), _LONGEST_POLL) * 1000)}
 
 
 def _exit_code(child: subprocess.Popen[bytes]) -> int | None:

@@ -36,7 +36,7 @@ class Transcript:
         except OSError as error:
             raise unwritable(path, error) from error
         self._redact = redact
-        self._held = b""
+        self._held = bytearray()
         self._tail_size = min(_TAIL, limit // 2)
         self._head_left = limit - self._tail_size
         self._tail = bytearray()
@@ -54,9 +54,12 @@ class Transcript:
         if self._redact is None:
             self._keep(data)
             return
-        clean = self._redact(self._held + data)
+        self._held += data
+        if len(self._held) < 2 * _LONGEST_SECRET:  # so that no byte is searched more than a few times
+            return
+        clean = self._redact(bytes(self._held))
         border = max(len(clean) - _LONGEST_SECRET, 0)  # what follows may be the start of a secret
-        self._held = clean[border:]
+        self._held = bytearray(clean[border:])
         self._keep(clean[:border])
 
     def close(self) -> None:
@@ -65,7 +68,7 @@ class Transcript:
             return
         self._closed = True
         try:
-            self._keep(self._held)
+            self._keep(self._redact(bytes(self._held)) if self._redact else b"")
             if self._dropped:
                 self._put(f"\n[... {self._dropped} bytes left out ...]\n".encode())
             self._put(bytes(self._tail))

@@ -360,6 +360,24 @@ say({**RESULT, "result": secret})
             assert "t0ken" not in (request.log_folder / name).read_text()
 
 
+@pytest.mark.parametrize(
+    ("script", "version"),
+    [
+        ("print('2.1.197 (Claude Code)')", "2.1.197"),
+        ("print('hello')", None),
+        ("print('1.2'); raise SystemExit(1)", None),
+    ],
+)
+def test_a_program_is_available_when_it_tells_its_version(
+    assignment: Make, program: Program, script: str, version: str | None
+) -> None:
+    agent = ClaudeCode(program(script))
+    assert agent.version(assignment().environ) == version
+    problem = agent.available(assignment().environ)
+    assert (problem is None) == (version is not None)
+    assert problem is None or "does not answer to --version" in problem
+
+
 def test_it_reports_its_cost() -> None:
     assert ClaudeCode().metered
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from baton_runner.base import processes
+from baton_runner.base import marked, processes
 from baton_runner.base.cancel import Cancel
 from baton_runner.base.errors import BatonError
 from baton_runner.base.processes import Ended, Line, Process, Reason, run_command
@@ -194,6 +194,15 @@ class TestRunCommand:
         monkeypatch.setattr(os, "waitpid", stolen)
         assert run("true").code is None
 
+    @pytest.mark.parametrize(("command", "code"), [("exit 3", 3), ("kill -9 $$", -9), ("setsid sleep 1000 & true", 0)])
+    def test_systems_that_cannot_peek_at_an_exit(
+        self, run: Run, monkeypatch: pytest.MonkeyPatch, marker: str, command: str, code: int
+    ) -> None:
+        """macOS has no waitid before Python 3.13: the exit is taken at once."""
+        monkeypatch.delattr(os, "waitid", raising=False)
+        assert run(command).code == code
+        assert processes.processes_marked(marker) == ()
+
     def test_leaves_no_descriptors_and_threads(self, run: Run) -> None:
         run("true")
         before = open_files(), threading.active_count()
@@ -285,6 +294,12 @@ class TestMarks:
             child.kill()
             child.wait()
 
+    def test_systems_without_proc_ask_psutil(self, start: Start, marker: str) -> None:
+        process = start(["sleep", "1000"])
+        assert process.pid in marked._from_psutil(marker)
+        process.end(0)
+        assert marked._from_psutil(marker) == ()
+
     @pytest.mark.parametrize("bad", ["", "two words", "nul\0"])
     def test_a_mark_that_could_not_be_found_again_is_refused(self, bad: str, tmp_path: Path) -> None:
         with pytest.raises(ValueError, match="one word"):
@@ -296,7 +311,7 @@ class TestSubreaper:
     SCRIPT = """
 import os, subprocess, sys, time
 from pathlib import Path
-from baton_runner.base import processes
+from baton_runner.base import marked, processes
 assert processes.become_subreaper()
 mine = subprocess.Popen(["true"])
 def run(command):

@@ -20,7 +20,9 @@ def names(events: list[AgentEvent]) -> list[str]:
 
 
 def test_it_is_available(agent: ClaudeCode, assignment: Make) -> None:
-    assert agent.available(assignment().environ) is None
+    environ = assignment().environ
+    assert agent.available(environ) is None
+    assert (agent.version(environ) or "").count(".") == 2
 
 
 def test_a_file_is_written_and_committed(
