@@ -1,0 +1,82 @@
+"""``baton demo``: the demo plan, run for real in a scratch repository, offline, in three acts."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import click
+
+__all__ = ["run_demo"]
+
+_COPIED = ("tasks.md", "WORKFLOW.md", "agent.py")
+_EDIT = ("2.1 Add two numbers, in", "2.1 Add and subtract two numbers, in")
+
+
+def run_demo(folder: Path | None) -> int:
+    """Build the demo in ``folder`` (default: a new temporary one, left for the reader to look at)."""
+    scratch = folder or Path(tempfile.mkdtemp(prefix="baton-demo-"))
+    repo = scratch / "repo"
+    _make_repository(repo)
+    plan = repo / "tasks" / "calculator" / "tasks.md"
+
+    _act(
+        "1. The plan is built: six tasks, up to four at a time. Task 2.2 is red at first, and repaired in a second turn."
+    )
+    code = _baton(repo, "run")
+    if code != 0:
+        return code
+    _act("2. The same command again: every task is proven by its receipt, so there is nothing to do.")
+    code = _baton(repo, "run")
+    if code != 0:
+        return code
+    _act("3. One task is reworded. It is done again; task 3.1, which builds on it, is only verified again.")
+    plan.write_text(plan.read_text("utf-8").replace(*_EDIT), "utf-8")
+    code = _baton(repo, "run")
+    if code != 0:
+        return code
+    click.echo(_what_to_look_at(repo))
+    return 0
+
+
+def _make_repository(repo: Path) -> None:
+    source = _source()
+    (repo / "tasks" / "calculator").mkdir(parents=True)
+    for name in _COPIED:
+        target = repo / "tasks" / "calculator" / name if name == "tasks.md" else repo / name
+        shutil.copyfile(source / name, target)
+    git = ["git", "-c", "user.name=Demo", "-c", "user.email=demo@example.invalid", "-c", "commit.gpgsign=false"]
+    for args in (["init", "--quiet", "--initial-branch=main"], ["add", "--all"], ["commit", "--quiet", "-m", "A plan"]):
+        subprocess.run([*git, *args], cwd=repo, check=True)
+
+
+def _source() -> Path:
+    """The demo's files: inside an installed package, or in the source tree."""
+    package = Path(__file__).parents[1]
+    installed = package / "demo"
+    return installed if installed.is_dir() else package.parent / "tasks" / "demo"
+
+
+def _act(title: str) -> None:
+    click.echo()
+    click.secho(title, bold=True)
+
+
+def _baton(repo: Path, *args: str) -> int:
+    click.secho(f"$ cd {repo} && baton {' '.join(args)}", dim=True)
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("BATON_")}
+    return subprocess.run([sys.executable, "-m", "baton_runner", *args], cwd=repo, env=environ, check=False).returncode
+
+
+def _what_to_look_at(repo: Path) -> str:
+    return f"""
+What to look at in {repo}:
+  git log --graph --oneline baton/calculator    each task is a merge that was verified before it was made
+  git diff tasks/calculator/tasks.md            the ticks, the only thing that changed in your checkout
+  baton list                                    every task and its state
+  baton why 3.1                                 what its proof was compared with
+  baton log 2.2                                 both turns of the repaired task
+  baton finish                                  merge the work into main, when you like it
+"""

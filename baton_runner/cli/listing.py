@@ -1,0 +1,92 @@
+"""``baton list``: the tasks of the plans, section by section, each with the mark of its state."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from baton_runner.cli.exits import Exit
+from baton_runner.cli.marks import mark_of
+from baton_runner.cli.output import columns, faint, line, say, strong
+from baton_runner.cli.place import CHANGE, Place, command
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from baton_runner.controller.listing import ListedChange, ListedTask
+
+__all__ = ["list_command"]
+
+
+@command(name="list", short_help="Show the tasks and their states.")
+@click.argument("names", metavar="[CHANGE]...", nargs=-1, type=CHANGE)
+@click.option("--all", "-a", "everything", is_flag=True, help="Show finished tasks too.")
+@click.option("--verify", is_flag=True, help="Show the commands that prove each task.")
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+def list_command(place: Place, names: tuple[str, ...], *, everything: bool, verify: bool, as_json: bool) -> Exit:
+    """Show the tasks of one change, of several, or of all.
+
+    Works while a run is going on. The JSON always holds every task, with its verification.
+    """
+    from baton_runner.controller.listing import list_changes
+
+    changes = tuple(place.change(name) for name in names) or place.project.changes
+    if not changes:
+        place.change(None)  # says where plans are looked for
+    listed = list_changes(place.project, changes)
+    if as_json:
+        return _print_json(tuple(listed))
+    broken = False
+    for number, change in enumerate(listed):
+        if number:
+            say()
+        broken |= bool(change.error)
+        _print(change, everything=everything, verify=verify)
+    return Exit.USAGE if broken else Exit.DONE
+
+
+def _print_json(listed: "tuple[ListedChange, ...]") -> Exit:
+    import json
+
+    say(json.dumps({"changes": [change.to_json() for change in listed]}, indent=2))
+    return Exit.USAGE if any(change.error for change in listed) else Exit.DONE
+
+
+def _print(change: "ListedChange", *, everything: bool, verify: bool) -> None:
+    counts = change.counts
+    boxes = f"{counts.done} of {counts.total} boxes ticked" + (f", {counts.held} held" if counts.held else "")
+    say(f"{strong(line(change.id))}  {faint(line(change.path))}" + ("" if change.error else f"  {boxes}"))
+    if change.error:
+        say(f"  {click.style('error:', fg='red')} {line(change.error)}")
+    for section in change.sections:
+        shown = [task for task in section.tasks if everything or not task.state.finished]
+        hidden = len(section.tasks) - len(shown)
+        number = f"{section.section.number}. " if section.section.number else ""
+        note = faint(f"  {hidden} finished") if hidden else ""
+        say(f"\n{strong(line(number + section.section.title) or 'Tasks')}{note}")
+        for text in columns([_row(task) for task in shown], indent="  "):
+            say(text)
+            task = shown.pop(0)
+            for found in _proof(task) if verify else ():
+                say(found)
+    for warning in change.warnings:
+        say(f"{click.style('warning:', fg='yellow')} {line(warning)}")
+
+
+def _row(task: "ListedTask") -> tuple[str, str, str, str]:
+    state = task.state
+    waits = (
+        f"  {faint(line('waits for ' + ', '.join(task.assessment.blockers)))}"
+        if task.assessment.blockers and not state.finished
+        else ""
+    )
+    return mark_of(state), line(task.task.id), state.value.replace("_", " "), line(task.task.title) + waits
+
+
+def _proof(task: "ListedTask") -> "Iterator[str]":
+    """What runs for a task: its own recipe, then the commands that prove it."""
+    for recipe in task.task.recipe:
+        yield f"       {faint('run')}     {line(recipe)}"
+    for proof in task.verify:
+        yield f"       {faint('verify')}  {line(proof)}"
+    if not task.verify:
+        yield f"       {click.style('no verification command', fg='yellow')}"

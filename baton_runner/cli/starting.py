@@ -1,0 +1,63 @@
+"""``baton init``: the files that a repository needs, written where they are missing, shown where they are not."""
+
+import shutil
+
+import click
+
+from baton_runner.cli.exits import Exit
+from baton_runner.cli.output import faint, say
+from baton_runner.cli.place import Place, command
+
+__all__ = ["init_command"]
+
+_AGENTS = ("claude_code", "command", "terminal")
+
+
+@command(name="init", short_help="Write WORKFLOW.md and dodo.py for this repository.")
+@click.option("--agent", type=click.Choice(_AGENTS), default="claude_code", help="Who is to work.", show_default=True)
+@click.option("--nox", "extras", flag_value="nox", multiple=True, help="Also a noxfile.py.")
+@click.option("--make", "extras", flag_value="make", multiple=True, help="Also a Makefile target.")
+@click.option("--ci", "extras", flag_value="ci", multiple=True, help="Also a CI workflow that shares receipts.")
+@click.option("--example", "extras", flag_value="example", multiple=True, help="Also a small example plan.")
+def init_command(place: Place, agent: str, extras: tuple[str, ...]) -> Exit:
+    """Write WORKFLOW.md, with the test command and set-up found in this repository, and dodo.py.
+
+    A file that exists is never changed: what belongs into it is printed instead.
+    """
+    from baton_runner.base.errors import RepositoryError
+    from baton_runner.controller.starting import Extra, propose, write
+    from baton_runner.repo.repository import Repository
+
+    repository = Repository.open(place.folder, place.environ)
+    if repository.top is None:
+        raise RepositoryError(
+            "is a bare repository", where=str(repository.common_dir), todo="run baton init in a checkout"
+        )
+    proposed = propose(repository.top, agent, [Extra(extra) for extra in extras])
+    for each in proposed:
+        name = each.path.relative_to(repository.top).as_posix()
+        if each.exists:
+            _show(name, each.text, same=each.path.is_file() and each.path.read_bytes() == each.text.encode())
+            continue
+        write(each)
+        say(f"{click.style('wrote', fg='green')}  {name}")
+    if agent == "claude_code" and shutil.which("claude", path=place.environ.get("PATH")) is None:
+        say(
+            f"{click.style('note:', fg='yellow')} claude was not found on PATH; install it, or set agent.kind to another"
+        )
+    say(
+        faint(
+            "next: look at verify.commands in WORKFLOW.md, write a plan (baton init --example shows one), baton lint, baton run"
+        )
+    )
+    return Exit.DONE
+
+
+def _show(name: str, text: str, *, same: bool) -> None:
+    """Say what belongs into a file that exists."""
+    if same:
+        say(f"{click.style('kept', fg='green')}   {name} (as it would be written)")
+        return
+    say(f"{click.style('kept', fg='yellow')}   {name} exists; what would have been written:")
+    for each in text.splitlines():
+        say(f"    {each}".rstrip())
