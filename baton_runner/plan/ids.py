@@ -43,13 +43,15 @@ def leading_id(text: str) -> LeadingId | None:
     """The id a text starts with; letter families still have to be confirmed (:func:`families`)."""
     skipped = len(text) - len(text.lstrip())
     found = _LEADING.match(text, skipped)
-    if found is None or _RANGE_GOES_ON.match(text, found.end("id")) or _RANGE_GOES_ON.match(text, found.end()):
+    if found is None or _RANGE_GOES_ON.match(text, found.end("id")):
         return None
     opened, close = found["open"], found["close"]
+    if close and _RANGE_GOES_ON.match(text, found.end()):
+        return None
     if found["id"].isdigit() and not found["word"] and not any(c in close for c in ".:)：、"):  # noqa: RUF001
         return None
     rest = text[found.end() :].lstrip()
-    if unmatched := _unmatched(opened, close):
+    if opened and (unmatched := _unmatched(opened, close)):
         if set(unmatched) & set("(["):
             return None  # (1.2 of the specification) is a remark
         rest = unmatched + rest

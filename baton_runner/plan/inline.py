@@ -10,6 +10,7 @@ from dataclasses import dataclass
 __all__ = ["Inline", "blank_code", "scan"]
 
 _TOKEN = re.compile(r"`+|<!--|-->")
+_SPAN = re.compile(r"`([^`]+)`")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +37,12 @@ _NOTHING = Inline()
 
 def scan(text: str) -> Inline:
     """Find the code spans and comments of a text; ``unclosed`` is the offset of a comment that stays open, or -1."""
-    if "`" not in text and "<!--" not in text:
-        return _NOTHING
+    if "<!--" not in text and "``" not in text:  # the ordinary case: single backticks
+        return (
+            Inline(tuple((found.start(), found.end(), found[1]) for found in _SPAN.finditer(text)))
+            if "`" in text
+            else _NOTHING
+        )
     tokens = list(_TOKEN.finditer(text))
     partner = _partners([token.group() for token in tokens])
     code: list[tuple[int, int, str]] = []

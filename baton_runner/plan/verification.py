@@ -23,6 +23,7 @@ _LABEL = re.compile(
     rf"[*_]{{0,3}}(?:{_WORD}(?:\s+{_WORD})?|done\s+when)[*_]{{0,3}}\s*[:：][*_]{{0,3}}",  # noqa: RUF001
     re.IGNORECASE,
 )
+_LABELLED = re.compile(rf"(?:{_WORD}|done\s+when)[*_]{{0,3}}\s*[:：]", re.IGNORECASE)  # noqa: RUF001
 _NEXT_SENTENCE = re.compile(r"[.;]\s+[*_]*[A-Z][\w ]{1,24}[*_]*:")
 _ONLY_GLUE = re.compile(r"(?:[\s.,;:&|()*_]|\band\b|\bthen\b|\bpasses\b|\bpass\b)*", re.IGNORECASE)
 _SHELLS = {"bash", "sh", "console"}
@@ -42,7 +43,7 @@ def split(text: str) -> Split:
     """Take the labelled commands out of a task's text, body or step (without comments)."""
     if (":" not in text and "：" not in text) or ("`" not in text and "~~~" not in text):  # noqa: RUF001
         return Split((), (), text)
-    return _Splitter(text).run()
+    return _Splitter(text).run() if _LABELLED.search(text) else Split((), (), text)
 
 
 def unique(found: Iterable[Verification]) -> tuple[Verification, ...]:
@@ -80,7 +81,7 @@ class _Splitter:
     rest: list[str] = field(default_factory=list)
 
     def run(self) -> Split:
-        lines = read_lines(self.text.encode("utf-8", "surrogatepass"), "")
+        lines = _lines(self.text)
         i = 0
         while i < len(lines):
             line = lines[i]
@@ -101,7 +102,8 @@ class _Splitter:
 
     def _take(self, text: str) -> tuple[bool, bool]:
         """Keep a line without its labelled spans; say whether it had a label, and one with nothing behind it."""
-        labels = list(_LABEL.finditer(blank_code(text))) if ":" in text or "：" in text else []  # noqa: RUF001
+        prose = blank_code(text) if _LABELLED.search(text) else ""
+        labels = list(_LABEL.finditer(prose))
         if not labels:
             self.rest.append(text)
             return False, False
@@ -109,7 +111,7 @@ class _Splitter:
         kept, at = [], 0
         ends = [label.start() for label in labels[1:]] + [len(text)]
         for label, limit in zip(labels, ends, strict=True):
-            sentence = _NEXT_SENTENCE.search(blank_code(text), label.end(), limit)
+            sentence = _NEXT_SENTENCE.search(prose, label.end(), limit)
             end = sentence.start() + 1 if sentence else limit
             spans = [span for span in code if label.end() <= span[0] and span[1] <= end]
             self.spans += [command for span in spans if (command := _unspaced(span[2]))]
@@ -158,6 +160,12 @@ class _Splitter:
         transcript = opening[1].lower() == "console" and any(text.lstrip().startswith("$ ") for text in inside)
         self.fences += _shell_commands(inside, only_prompts=transcript)
         return end
+
+
+def _lines(text: str) -> list[Line]:
+    if "```" in text or "~~~" in text:
+        return read_lines(text.encode(), "")
+    return [Line(number, line) for number, line in enumerate(text.split("\n"), 1)]
 
 
 def _without(text: str, start: int, end: int, spans: Sequence[tuple[int, int, str]]) -> str:
