@@ -35,6 +35,7 @@ _lock = threading.Lock()
 _awaited: set[int] = set()
 _sessions: set[int] = set()
 _ended: set[int] = set()
+_adopting = threading.Event()
 
 
 def marked(environ: Mapping[str, str], marker: str) -> dict[str, str]:
@@ -74,8 +75,9 @@ def end_marked(marker: str, grace: float = 0) -> tuple[int, ...]:
         ended.update(left)
         _signal(left, signal.SIGKILL)
         time.sleep(_POLL_SECONDS)
-    with _lock:
-        _ended.update(ended)
+    if _adopting.is_set():
+        with _lock:
+            _ended.update(ended)
     reap_adopted()
     return tuple(sorted(ended))
 
@@ -87,7 +89,10 @@ def become_subreaper() -> bool:
     """
     if sys.platform != "linux":
         return False
-    return bool(ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0)
+    if ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
+        return False
+    _adopting.set()
+    return True
 
 
 def wait_for(pid: int) -> None:
@@ -108,6 +113,8 @@ def reap_adopted() -> None:
 
     Never of a child that some caller waits for (:func:`wait_for`), nor of one started without this module.
     """
+    if not _adopting.is_set():
+        return
     with _lock:
         _ended.difference_update(_awaited)
         for pid in (*_ended, *_dead_in_our_sessions()):
