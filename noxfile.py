@@ -41,7 +41,7 @@ def baton(session: nox.Session) -> None:
 def e2e(session: nox.Session) -> None:
     """The real agent programs against a scripted model server on the loopback interface; needs npm once."""
     install(session)
-    session.env["BATON_E2E_PROGRAMS"] = os.environ.get("BATON_E2E_PROGRAMS", str(HERE / ".nox" / "e2e-programs"))
+    session.env["BATON_E2E_CACHE"] = os.environ.get("BATON_E2E_CACHE", str(HERE / ".nox" / "e2e-programs"))
     session.run("pytest", "-m", "e2e", "-n", "1", "tests/e2e", *session.posargs, **UNLIMITED)
 
 
