@@ -16,8 +16,6 @@ from baton_runner.plan.order import Order
 
 __all__ = ["Assessor", "Gate", "Rules"]
 
-_NO_OUTCOME = ""
-
 
 @dataclass(frozen=True)
 class Rules:
@@ -57,6 +55,8 @@ class Assessor:
         self._tasks = plan.by_key
         self._gates: dict[int, Gate] = {}
         self._digests: dict[str, str] = {}
+        waited_for = {index for indexes in order.after.values() for index in indexes}
+        self._last_gates = tuple(s.index for s in plan.sections if s.index not in waited_for)
 
     def task(self, key: str) -> Task:
         """The plan's task with this key."""
@@ -169,17 +169,25 @@ class Assessor:
         facts = self.facts(task.key)
         if facts.receipt is not None and not facts.damage:
             return facts.receipt.outcome
-        if facts.redo is None and not facts.named and task.mark is Mark.RESOLVED:
+        if facts.redo is None and not facts.damage and not facts.named and task.mark is Mark.RESOLVED:
             return accepted_outcome(task.key)
         return None
 
+    def _relied_on(self, task: Task) -> str:
+        """What goes into a gate: of what no receipt tells, nothing is known, so a mark alone makes nothing stale."""
+        return self._outcome(task) or accepted_outcome(task.key)
+
     def _inputs(self, task: Task) -> Inputs:
-        gates = {str(index): self.gate(index).digest for index in self.order.after.get(task.section, ())}
-        edges = {key: self._outcome(self._tasks[key]) or _NO_OUTCOME for key in self._edges(task)}
+        gates = {str(index): self.gate(index).digest for index in self._after(task)}
+        edges = {key: self._relied_on(self._tasks[key]) for key in self._edges(task)}
         return Inputs(gates, edges)
 
+    def _after(self, task: Task) -> tuple[int, ...]:
+        """The sections whose gates a task waits for: a follow-up comes when all else is done."""
+        return self._last_gates if task.follow_up else self.order.after.get(task.section, ())
+
     def _blockers(self, task: Task) -> tuple[str, ...]:
-        open_before = [name for index in self.order.after.get(task.section, ()) for name in self.gate(index).open]
+        open_before = [name for index in self._after(task) for name in self.gate(index).open]
         open_edges = [self._tasks[key].id for key in self._edges(task) if not self._lets_pass(self._tasks[key])]
         return (*open_before, *open_edges)
 
@@ -200,7 +208,7 @@ class Assessor:
 
     def _decide_gate(self, section: Section) -> Gate:
         before = self.order.after.get(section.index, ())
-        outcomes = {task.key: self._outcome(task) or _NO_OUTCOME for task in section.tasks if not task.follow_up}
+        outcomes = {task.key: self._relied_on(task) for task in section.tasks if not task.follow_up}
         still_open = [name for index in before for name in self._gates[index].open]
         still_open += [task.id for task in section.tasks if not self._lets_pass(task)]
         return Gate(gate_digest([self._gates[index].digest for index in before], outcomes), tuple(still_open[:_SHOWN]))
