@@ -4,6 +4,7 @@ No hook, file-system monitor, external diff, credential helper, pager or prompt 
 configuration says; variables such as ``GIT_DIR`` that the caller's environment happens to hold never leak in.
 """
 
+import contextlib
 import os
 import selectors
 import shutil
@@ -20,6 +21,7 @@ __all__ = ["MINIMUM", "Git", "GitError", "Output", "hardened", "oldest_supported
 
 MINIMUM = (2, 38)
 _TIMEOUT_SECONDS = 900.0
+_GRACE_SECONDS = 5.0
 _SHOWN_LINES = 4
 _CHUNK = 65536
 
@@ -149,7 +151,9 @@ class Git:
         with process:
             try:
                 stdout, stderr = _converse(process, input)
-            except BaseException:  # a time-out or an interruption: the process ends first
+            except BaseException:  # an interruption waits for what git has begun, but not for ever
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.communicate(timeout=_GRACE_SECONDS)
                 process.kill()
                 raise
             if stdout is None:

@@ -62,10 +62,11 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """What a commit says."""
+    """What a commit says; ``date`` is the committer's, in git's raw form (seconds since 1970, offset)."""
 
     tree: str
     parents: tuple[str, ...]
+    date: str
     message: str
 
 
@@ -108,13 +109,25 @@ class Objects:
         end_of_paths = rest.index("")
         return Conflict(tuple(rest[:end_of_paths]), tuple(_messages(rest[end_of_paths + 1 :])))
 
-    def commit(self, tree: str, parents: Sequence[str], message: str, *, signing: Signing = Signing.NONE) -> str:
-        """Write a commit by the harness's identity; return its id."""
+    def commit(
+        self,
+        tree: str,
+        parents: Sequence[str],
+        message: str,
+        *,
+        signing: Signing = Signing.NONE,
+        date: str = "",
+    ) -> str:
+        """Write a commit by the harness's identity, now or at a ``date`` in git's raw form; return its id.
+
+        With a date the same commit has the same id each time (it is not used for a signed one).
+        """
         if signing is Signing.USER:
             args = [part for parent in parents for part in ("-p", parent)]
             return self.git.run("commit-tree", "-S", tree, *args, "-F", "-", input=message.encode()).decode().strip()
         who = self.repository.identity
-        stamp = f"{who.name} <{who.email}> {int(time.time())} {time.strftime('%z')}"
+        now = f"{int(time.time())} {time.strftime('%z')}"
+        stamp = f"{who.name} <{who.email}> {date or now}"
         lines = [f"tree {tree}", *(f"parent {parent}" for parent in parents), f"author {stamp}", f"committer {stamp}"]
         text = "\n".join([*lines, "", message.rstrip("\n"), ""])
         return self.loose.write("commit", text.encode("utf-8", "surrogateescape"))
@@ -124,7 +137,9 @@ class Objects:
         head, _, message = self._commit_text(oid).decode("utf-8", "surrogateescape").partition("\n\n")
         fields = [line.partition(" ") for line in head.split("\n")]
         tree = next((value for name, _, value in fields if name == "tree"), "")
-        return Commit(tree, tuple(value for name, _, value in fields if name == "parent"), message)
+        parents = tuple(value for name, _, value in fields if name == "parent")
+        committer = next((value for name, _, value in fields if name == "committer"), "")
+        return Commit(tree, parents, committer.rpartition("> ")[2], message)
 
     def recommit(self, oid: str, tree: str, parents: Sequence[str]) -> str:
         """The same commit (author, dates, message) with another tree and other parents, unsigned."""
@@ -199,9 +214,9 @@ class Objects:
         """A best common ancestor, None when there is nothing in common."""
         return self.git.try_run("merge-base", one, other).line or None
 
-    def make_durable(self, tip: str, base: str | None = None) -> int:
-        """Put on disk every loose object reachable from ``tip`` and not from ``base``; return how many there were."""
-        excluded = () if base is None else (f"^{base}",)
+    def make_durable(self, tip: str, *known: str) -> int:
+        """Put on disk every loose object reachable from ``tip`` and not from the ``known`` commits; return their number."""
+        excluded = [f"^{commit}" for commit in known]
         listing = self.git.run("rev-list", "--objects", "--no-object-names", tip, *excluded, "--")
         folders: set[Path] = set()
         count = 0

@@ -65,6 +65,30 @@ class OwnGit:
             if not self._is_whole():
                 self._make()
 
+    def drift(self) -> tuple[str, ...]:
+        """The keys of allowed settings that the repository has otherwise now than when they were taken over."""
+        listing = os.fsdecode(self.bare().run("config", "--file", str(self.folder / "config"), "--list", "--null"))
+        pinned = {tuple(entry.split("\n", 1)) for entry in listing.split("\0") if entry}
+        return tuple(sorted({pair[0] for pair in pinned ^ set(self._wanted())}))
+
+    def renew(self) -> None:
+        """Take the repository's settings over as they are now: when the user says that they are theirs."""
+        with Lock(self.repository.locks / "own-git", note="renewing .baton/git"):
+            self._make()
+
+    def _wanted(self) -> tuple[tuple[str, str], ...]:
+        repository = self.repository
+        settings = [pair for pair in repository.user_config.of_repository() if pair[0] != "extensions.objectformat"]
+        keys = {key for key, _ in (*settings, *repository.user_config.of_user())}
+        asks_remote = "extensions.partialclone" in keys or any(key.startswith("filter.lfs.") for key in keys)
+        return (
+            ("core.repositoryformatversion", "1"),
+            ("core.bare", "true"),
+            ("extensions.objectformat", repository.object_format),
+            ("lfs.storage", str(repository.common_dir / "lfs")),
+            *((key, value) for key, value in settings if asks_remote or not key.startswith(("remote.", "lfs."))),
+        )
+
     def _is_whole(self) -> bool:
         try:
             seal, _, body = (self.folder / "config").read_bytes().partition(b"\n")
@@ -86,7 +110,7 @@ class OwnGit:
         (fresh / "HEAD").write_bytes(_HEAD)
         exclude = self.repository.common_dir / "info" / "exclude"
         (fresh / "info" / "exclude").write_bytes(exclude.read_bytes() if exclude.is_file() else b"")
-        body = _config(self.repository.object_format, self.repository.user_config.of_repository())
+        body = _config(self._wanted())
         write_atomic(fresh / "config", _seal(body) + b"\n" + body, _CONFIG_WRITE)
         crash.reach(_PLACED)
         if self.folder.exists():
@@ -99,12 +123,8 @@ def _seal(body: bytes) -> bytes:
     return b"# made by baton; sha256:" + hashlib.sha256(body).hexdigest().encode()
 
 
-def _config(object_format: str, settings: Iterable[tuple[str, str]]) -> bytes:
-    wanted = [("core.repositoryformatversion", "1"), ("core.bare", "true"), ("extensions.objectformat", object_format)]
-    given = [(key, value) for key, value in settings if key != "extensions.objectformat"]
-    if not any(key == "extensions.partialclone" for key, _ in given):
-        given = [(key, value) for key, value in given if not key.startswith("remote.")]
-    return b"".join(os.fsencode(_entry(key, value)) for key, value in (*wanted, *given))
+def _config(settings: Iterable[tuple[str, str]]) -> bytes:
+    return b"".join(os.fsencode(_entry(key, value)) for key, value in settings)
 
 
 def _entry(key: str, value: str) -> str:

@@ -84,7 +84,8 @@ def park(objects: Objects, git: Git, git_dir: Path, *, dirt: Dirt, slot: str, kn
     if dirt:
         tree = snapshot(git, git_dir)
         message = f"Work found in worktree {slot}\n\nParked before the worktree was used again or removed."
-        commit = objects.commit(tree, [head] if head else [], message)
+        date = objects.read_commit(head).date if head else "0 +0000"  # parking the same work twice makes one commit
+        commit = objects.commit(tree, [head] if head else [], message, date=date)
     return None if commit in {None, known} else park_commit(objects, str(commit), slot=slot)
 
 

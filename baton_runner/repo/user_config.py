@@ -24,7 +24,7 @@ _FROM_REPOSITORY = re.compile(
     r"|core\.(excludesfile|attributesfile|autocrlf|eol|safecrlf|filemode|symlinks|ignorecase|precomposeunicode"
     r"|sharedrepository|longpaths|protecthfs|protectntfs)"
     r"|filter\..+\.(clean|smudge|process|required)"
-    r"|extensions\.(objectformat|partialclone|compatobjectformat)|remote\..+\.(url|promisor|partialclonefilter)"
+    r"|extensions\.(objectformat|partialclone|compatobjectformat)|remote\..+\.(url|promisor|partialclonefilter)|lfs\.url"
 )
 _DEFAULT_NAME = "baton"
 _DEFAULT_EMAIL = "baton@localhost"

@@ -1,4 +1,4 @@
-"""Worktrees of ours: acquired, healed, handed back, kept. They lie outside the repository and are reused.
+"""The pool of worktrees: acquired, healed, adopted, listed, removed. They lie outside the repository and are reused.
 
 A worktree is handed out only after it was proven to be one: the right folder, the right repository, the right commit.
 Whatever fails on the way raises, and no agent starts (it would run in the wrong place). What a worktree holds is parked
@@ -14,15 +14,15 @@ from pathlib import Path
 
 from baton_runner.base import crash
 from baton_runner.base.clock import Clock, SystemClock, rfc3339
-from baton_runner.base.errors import ActionNeeded, BatonError
+from baton_runner.base.errors import ActionNeeded
 from baton_runner.base.files import ensure_folder
 from baton_runner.base.locks import Lock
 from baton_runner.repo import parking
-from baton_runner.repo.git import Git, GitError
+from baton_runner.repo.git import GitError
 from baton_runner.repo.objects import Objects
 from baton_runner.repo.refs import Refs
 from baton_runner.repo.slots import Kind, Purpose, Record, Slot, State, admin_folders, remove_folder, slots_of
-from baton_runner.repo.sparse import SETTINGS, cone_of
+from baton_runner.repo.worktree import Worktree, WorktreeLost
 
 __all__ = ["Kept", "Workspaces", "Worktree", "WorktreeLost"]
 
@@ -30,22 +30,8 @@ _BEFORE_ADD = crash.declare("repo.before_worktree_add")
 _AFTER_ADD = crash.declare("repo.after_worktree_add")
 _BEFORE_REMOVE = crash.declare("repo.before_worktree_remove")
 _MOST_SLOTS = 1000
+_GONE = ".gone-"
 _ADD_TIMEOUT = 300.0
-_UNFINISHED = (
-    "MERGE_HEAD",
-    "CHERRY_PICK_HEAD",
-    "REVERT_HEAD",
-    "rebase-merge",
-    "rebase-apply",
-    "sequencer",
-    "BISECT_LOG",
-)
-
-
-class WorktreeLost(BatonError):
-    """A worktree is not (or no longer) the checkout it must be; nothing may run in it."""
-
-    code = "worktree_lost"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,83 +40,6 @@ class Kept:
 
     slot: Slot
     record: Record
-
-
-@dataclass
-class Worktree:
-    """A worktree in use. Its lock is held by this object until ``release`` or ``keep``."""
-
-    slot: Slot
-    purpose: Purpose
-    objects: Objects
-    git_dir: Path
-    record: Record
-    lock: Lock = field(repr=False)
-    sparse: tuple[str, ...] = ()
-
-    @property
-    def path(self) -> Path:
-        """Where the files are."""
-        return self.slot.tree
-
-    @property
-    def git(self) -> Git:
-        """Git in this worktree, by our configuration; WorktreeLost when it is not the checkout any more."""
-        self.check()
-        git = self.objects.own_git.worktree(self.path, self.git_dir)
-        return git.configured(SETTINGS) if self.sparse else git
-
-    def check(self) -> None:
-        """WorktreeLost unless the folder is still the checkout that was handed out."""
-        if self.slot.git_dir() != self.git_dir:
-            raise WorktreeLost(
-                "is no longer a worktree of this repository",
-                where=str(self.path),
-                todo="something removed or replaced it; its commits can be found by git fsck",
-            )
-
-    def head(self) -> str | None:
-        """The commit it is at, also on a branch that an agent made."""
-        return parking.read_head(self.git_dir, Refs(self.objects.repository))
-
-    def unfinished(self) -> tuple[str, ...]:
-        """The names of operations (merge, rebase, ...) that were begun here and not ended."""
-        return tuple(name for name in _UNFINISHED if (self.git_dir / name).exists())
-
-    def at(self, commit: str) -> None:
-        """Make the files those of a commit and HEAD that commit: untracked ones removed, ignored ones kept."""
-        _forget_operations(self.git_dir)
-        with cone_of(self.git_dir, self.sparse) as settings:
-            self.git.configured(settings).run("checkout", "--quiet", "--force", "--detach", commit, "--")
-        _clean(self.git, "-ffd")
-
-    def at_tree(self, tree: str) -> None:
-        """Make the files those of a tree, HEAD staying: untracked ones removed, ignored ones kept."""
-        git = self.git
-        git.run("read-tree", "--reset", "-u", tree)
-        _clean(git, "-ffd")
-
-    def scrub(self) -> None:
-        """Remove ignored files too (``verify.pristine``); what setup made is gone with them."""
-        (self.slot.folder / "setup.json").unlink(missing_ok=True)
-        _clean(self.git, "-ffdx")
-
-    def release(self) -> None:
-        """Back to the pool. What it holds now is taken to be captured; the pool checks before it resets anything."""
-        if self.lock.held:
-            self.slot.mark(self.record, State.FREE, head=self.head() or self.record.head)
-            self.lock.release()
-
-    def keep(self, reason: str) -> str | None:
-        """Leave it for a person, its content parked; the ref, None when nothing was in it beyond its first commit."""
-        ref = None
-        if self.slot.git_dir() == self.git_dir:
-            git = self.git
-            dirt = parking.inspect(git)
-            ref = parking.park(self.objects, git, self.git_dir, dirt=dirt, slot=self.slot.name, known=self.record.head)
-        self.slot.mark(self.record, State.KEPT, head=self.record.head, reason=reason)
-        self.lock.release()
-        return ref
 
 
 @dataclass(frozen=True)
@@ -232,14 +141,15 @@ class Workspaces:
             known = record.head if record else ""
             ref = parking.park(self.objects, git, git_dir, dirt=dirt, slot=slot.name, known=known)
         crash.reach(_BEFORE_REMOVE)
-        aside = slot.folder.with_name(f".gone-{uuid.uuid4().hex[:12]}")
+        aside = slot.folder.with_name(f"{_GONE}{uuid.uuid4().hex[:12]}")
         with self._adding():
             self._unregister(slot, record.head if record else "")
-            for name in ("owner.json", "tree", "context"):
-                if os.path.lexists(slot.folder / name):
-                    ensure_folder(aside)
-                    (slot.folder / name).rename(aside / name)
+            for path in [each for each in slot.folder.iterdir() if each.name != "lock"]:
+                ensure_folder(aside)
+                path.rename(aside / path.name)
         remove_folder(aside)
+        for leftover in slot.folder.parent.glob(f"{_GONE}*"):  # of a removal that was killed, or is still going on
+            shutil.rmtree(leftover, ignore_errors=True)
         return ref
 
     def _prepare(self, slot: Slot, lock: Lock, purpose: Purpose, commit: str, before: Record | None) -> Worktree | None:
@@ -344,26 +254,6 @@ def _is_free(record: Record | None, kind: Kind) -> bool:
     if record is None or record.state is State.FREE:
         return True
     return record.state is State.USED and kind is Kind.VERIFY  # its process died, and nothing in it is anybody's work
-
-
-def _clean(git: Git, flags: str) -> None:
-    """Remove untracked files; folders without write permission are made writable and tried once more."""
-    if git.try_run("clean", flags, "--quiet").code == 0:
-        return
-    for parent, folders, _ in os.walk(git.cwd):
-        for name in folders:
-            path = os.path.join(parent, name)  # noqa: PTH118 - as os.walk gives it
-            if not os.path.islink(path):  # noqa: PTH114
-                os.chmod(path, os.stat(path).st_mode | 0o700)  # noqa: PTH101, PTH116
-    git.run("clean", flags, "--quiet")
-
-
-def _forget_operations(git_dir: Path) -> None:
-    """End what an agent began and did not finish, and drop the locks that its killed git left."""
-    for name in ("rebase-merge", "rebase-apply", "sequencer"):
-        remove_folder(git_dir / name)
-    for name in ("index.lock", "HEAD.lock", "BISECT_LOG", "BISECT_START"):
-        (git_dir / name).unlink(missing_ok=True)
 
 
 def _lock_reason(admin: Path) -> str | None:

@@ -181,3 +181,18 @@ def test_users_ignore_rules_and_line_ends_hold(space: RepoSpace) -> None:
     result = capture(worktree, base=space.head(), plan_paths=(), message="m")
     assert [change.path for change in result.changes] == ["crlf.txt"]
     assert space.objects().read_blob(result.changes[0].new_blob) == b"one\ntwo\n"
+
+
+def test_a_later_change_of_settings_is_named_and_taken_over_only_when_asked(space: RepoSpace) -> None:
+    """Drift names keys, renewing makes the settings count; LFS finds its objects and remote through ours."""
+    own = space.objects().own_git
+    assert own.drift() == ()
+    space.git("config", "filter.lfs.clean", "git-lfs clean -- %f")
+    space.git("config", "remote.origin.url", "https://example.org/x.git")
+    later = space.objects().own_git
+    assert later.drift() == ("filter.lfs.clean", "remote.origin.url")
+    assert later.bare().try_run("config", "filter.lfs.clean").code == 1
+    later.renew()
+    assert later.drift() == ()
+    assert later.bare().line("config", "filter.lfs.clean") == "git-lfs clean -- %f"
+    assert later.bare().line("config", "lfs.storage") == str(space.top / ".git/lfs")
