@@ -15,7 +15,7 @@ from pathlib import Path
 import click
 
 from baton_runner.base.errors import BatonError, Interrupted, NothingCollected, UsageError
-from baton_runner.cli.output import plain
+from baton_runner.cli.output import bad, clean
 
 __all__ = ["Exit", "guarded"]
 
@@ -76,9 +76,7 @@ def _of_kind(error: BatonError) -> Exit:
 
 def _say(text: str, code: Exit) -> int:
     try:
-        click.echo(
-            f"{click.style('error:', fg='red')} {plain(text)}" if code is not Exit.INTERRUPTED else text, err=True
-        )
+        click.echo(f"{bad('error:')} {clean(text)}" if code is not Exit.INTERRUPTED else text, err=True)
     except BrokenPipeError:
         return _reader_left()
     return code

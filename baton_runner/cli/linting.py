@@ -7,7 +7,7 @@ import click
 
 from baton_runner.base.errors import Problems, UsageError
 from baton_runner.cli.exits import Exit
-from baton_runner.cli.output import line, say
+from baton_runner.cli.output import bad, one_line, plural, say, wary
 from baton_runner.cli.place import CHANGE, Place, command
 
 if TYPE_CHECKING:
@@ -46,8 +46,8 @@ def lint_command(place: Place, names: tuple[str, ...], *, service: bool) -> Exit
     for kind, text in findings:
         errors += kind == "error"
         warnings += kind == "warning"
-        say(f"{click.style(kind + ':', fg='red' if kind == 'error' else 'yellow')} {line(text)}")
-    say(f"{_counted(len(chosen), 'plan')} checked: {_counted(errors, 'error')}, {_counted(warnings, 'warning')}")
+        say(f"{(bad if kind == 'error' else wary)(kind + ':')} {one_line(text)}")
+    say(f"{plural(len(chosen), 'plan')} checked: {plural(errors, 'error')}, {plural(warnings, 'warning')}")
     return Exit.USAGE if errors else Exit.DONE
 
 
@@ -129,7 +129,3 @@ def _is_ignored(repository: "Repository", path: "Path") -> bool:
         env={"GIT_DIR": str(repository.git_dir), "GIT_WORK_TREE": str(repository.top)},
     )  # fmt: skip
     return found.code == 0
-
-
-def _counted(number: int, word: str) -> str:
-    return f"{number} {word}" if number == 1 else f"{number} {word}s"

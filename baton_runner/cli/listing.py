@@ -6,7 +6,7 @@ import click
 
 from baton_runner.cli.exits import Exit
 from baton_runner.cli.marks import mark_of
-from baton_runner.cli.output import columns, faint, line, say, strong
+from baton_runner.cli.output import bad, columns, faint, one_line, say, strong, wary
 from baton_runner.cli.place import CHANGE, Place, command
 
 if TYPE_CHECKING:
@@ -54,39 +54,39 @@ def _print_json(listed: "tuple[ListedChange, ...]") -> Exit:
 def _print(change: "ListedChange", *, everything: bool, verify: bool) -> None:
     counts = change.counts
     boxes = f"{counts.done} of {counts.total} boxes ticked" + (f", {counts.held} held" if counts.held else "")
-    say(f"{strong(line(change.id))}  {faint(line(change.path))}" + ("" if change.error else f"  {boxes}"))
+    say(f"{strong(one_line(change.id))}  {faint(one_line(change.path))}" + ("" if change.error else f"  {boxes}"))
     if change.error:
-        say(f"  {click.style('error:', fg='red')} {line(change.error)}")
+        say(f"  {bad('error:')} {one_line(change.error)}")
     for section in change.sections:
         shown = [task for task in section.tasks if everything or not task.state.finished]
         hidden = len(section.tasks) - len(shown)
         number = f"{section.section.number}. " if section.section.number else ""
         note = faint(f"  {hidden} finished") if hidden else ""
-        say(f"\n{strong(line(number + section.section.title) or 'Tasks')}{note}")
+        say(f"\n{strong(one_line(number + section.section.title) or 'Tasks')}{note}")
         for text in columns([_row(task) for task in shown], indent="  "):
             say(text)
             task = shown.pop(0)
             for found in _proof(task) if verify else ():
                 say(found)
     for warning in change.warnings:
-        say(f"{click.style('warning:', fg='yellow')} {line(warning)}")
+        say(f"{wary('warning:')} {one_line(warning)}")
 
 
 def _row(task: "ListedTask") -> tuple[str, str, str, str]:
     state = task.state
     waits = (
-        f"  {faint(line('waits for ' + ', '.join(task.assessment.blockers)))}"
+        f"  {faint(one_line('waits for ' + ', '.join(task.assessment.blockers)))}"
         if task.assessment.blockers and not state.finished
         else ""
     )
-    return mark_of(state), line(task.task.id), state.value.replace("_", " "), line(task.task.title) + waits
+    return mark_of(state), one_line(task.task.id), state.value.replace("_", " "), one_line(task.task.title) + waits
 
 
 def _proof(task: "ListedTask") -> "Iterator[str]":
     """What runs for a task: its own recipe, then the commands that prove it."""
     for recipe in task.task.recipe:
-        yield f"       {faint('run')}     {line(recipe)}"
+        yield f"       {faint('run')}     {one_line(recipe)}"
     for proof in task.verify:
-        yield f"       {faint('verify')}  {line(proof)}"
+        yield f"       {faint('verify')}  {one_line(proof)}"
     if not task.verify:
-        yield f"       {click.style('no verification command', fg='yellow')}"
+        yield f"       {wary('no verification command')}"

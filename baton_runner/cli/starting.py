@@ -5,7 +5,7 @@ import shutil
 import click
 
 from baton_runner.cli.exits import Exit
-from baton_runner.cli.output import faint, say
+from baton_runner.cli.output import faint, good, say, wary
 from baton_runner.cli.place import Place, command
 
 __all__ = ["init_command"]
@@ -40,11 +40,9 @@ def init_command(place: Place, agent: str, extras: tuple[str, ...]) -> Exit:
             _show(name, each.text, same=each.path.is_file() and each.path.read_bytes() == each.text.encode())
             continue
         write(each)
-        say(f"{click.style('wrote', fg='green')}  {name}")
+        say(f"{good('wrote')}  {name}")
     if agent == "claude_code" and shutil.which("claude", path=place.environ.get("PATH")) is None:
-        say(
-            f"{click.style('note:', fg='yellow')} claude was not found on PATH; install it, or set agent.kind to another"
-        )
+        say(f"{wary('note:')} claude was not found on PATH; install it, or set agent.kind to another")
     say(
         faint(
             "next: look at verify.commands in WORKFLOW.md, write a plan (baton init --example shows one), baton lint, baton run"
@@ -56,8 +54,8 @@ def init_command(place: Place, agent: str, extras: tuple[str, ...]) -> Exit:
 def _show(name: str, text: str, *, same: bool) -> None:
     """Say what belongs into a file that exists."""
     if same:
-        say(f"{click.style('kept', fg='green')}   {name} (as it would be written)")
+        say(f"{good('kept')}   {name} (as it would be written)")
         return
-    say(f"{click.style('kept', fg='yellow')}   {name} exists; what would have been written:")
+    say(f"{wary('kept')}   {name} exists; what would have been written:")
     for each in text.splitlines():
         say(f"    {each}".rstrip())
