@@ -15,7 +15,7 @@ from pathlib import Path
 from baton_runner.base import crash, files
 from baton_runner.base.errors import ActionNeeded, RepositoryError
 from baton_runner.repo.checkout import Watch, git_dir_of, landed_files, worktrees_with
-from baton_runner.repo.git import GitError
+from baton_runner.repo.git import Git, GitError
 from baton_runner.repo.objects import Change, Conflict, Objects, Signing
 from baton_runner.repo.refs import RefMoved, Refs, RefUpdate
 
@@ -136,7 +136,7 @@ def _move(objects: Objects, top: Path, branch: str, old: str, new: str) -> None:
     text = json.dumps(asdict(_Journal(str(top), branch, old, new))).encode()
     files.write_atomic(journal, text, _JOURNAL_WRITE)
     try:
-        watch.git.run("read-tree", "-m", "-u", old, new)
+        _git(watch).run("read-tree", "-m", "-u", old, new)
         crash.reach(_FILES_MOVED)
         Refs(objects.repository).transaction([RefUpdate(branch, new, old)])
     except (RefMoved, GitError):
@@ -144,6 +144,16 @@ def _move(objects: Objects, top: Path, branch: str, old: str, new: str) -> None:
         files.remove(journal, _JOURNAL_END)
         raise
     files.remove(journal, _JOURNAL_END)
+
+
+def _git(watch: Watch) -> Git:
+    """Git in the user's checkout; where that is sparse it stays so."""
+    if not (watch.git_dir / "info" / "sparse-checkout").is_file():
+        return watch.git
+    shared = watch.objects.repository.git.at(watch.top, GIT_DIR=str(watch.git_dir))
+    keys = ("core.sparseCheckout", "core.sparseCheckoutCone")
+    values = [(key, shared.try_run("config", "--type=bool", key).line) for key in keys]
+    return watch.git.configured([(key, value) for key, value in values if value])
 
 
 def _in_the_way(watch: Watch, changes: Sequence[Change]) -> tuple[str, ...]:
@@ -158,7 +168,7 @@ def _in_the_way(watch: Watch, changes: Sequence[Change]) -> tuple[str, ...]:
 
 def _put_back(objects: Objects, watch: Watch, old: str, new: str) -> None:
     """Index and files from new to old, wherever they are exactly as ``_move`` made them."""
-    git = watch.git
+    git = _git(watch)
     git.try_run("read-tree", "-m", "-u", new, old)  # refuses, and touches nothing, when files were half written
     changes = objects.changes(old, new)
     paths = [change.path for change in changes]

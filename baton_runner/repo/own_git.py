@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from baton_runner.base import crash
-from baton_runner.base.files import ensure_folder, sync_folder, write_atomic
+from baton_runner.base.files import sync_folder, write_atomic
 from baton_runner.base.locks import Lock
 from baton_runner.repo.git import Git
 from baton_runner.repo.repository import Repository
@@ -103,7 +103,8 @@ class OwnGit:
 
     def _make(self) -> None:
         self.repository.ensure_baton()
-        ensure_folder(self.folder.parent)
+        for leftover in self.folder.parent.glob(".git-*"):  # of a process that was killed here; we hold the lock
+            shutil.rmtree(leftover)
         fresh = Path(tempfile.mkdtemp(prefix=".git-", dir=self.folder.parent))
         (fresh / "refs").mkdir()
         (fresh / "info").mkdir()

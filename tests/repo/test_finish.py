@@ -142,6 +142,15 @@ def test_an_unknown_branch_is_said(space: RepoSpace, verified: str) -> None:
         finish(space.objects(), source=verified, branch="refs/heads/none", message="m")
 
 
+def test_a_sparse_checkout_of_the_users_stays_sparse(space: RepoSpace, verified: str) -> None:
+    """Files outside the cone are not written, and the status is clean afterwards."""
+    space.git("sparse-checkout", "set", "--cone", "src")
+    land(space, verified)
+    _, status, files = state(space)
+    assert status == ""
+    assert set(files) == {".gitignore", "tasks.md", "src/a.txt"}
+
+
 CHILD = """
 import sys
 from pathlib import Path

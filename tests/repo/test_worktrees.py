@@ -12,6 +12,7 @@ import pytest
 
 from baton_runner.base.crash import VARIABLE
 from baton_runner.base.errors import ActionNeeded, BatonError
+from baton_runner.repo.commits import capture
 from baton_runner.repo.slots import Kind, Purpose, State
 from baton_runner.repo.worktrees import Workspaces, WorktreeLost
 from tests.repo.repo_space import MakeSpace, RepoSpace
@@ -423,3 +424,67 @@ def test_planted_lock_files_of_others_do_not_stop_a_worktree(space: RepoSpace) -
     worktree.release()
     space.attempt().release()
     assert (space.top / ".git/index.lock").exists()
+
+
+@pytest.mark.parametrize("shape", ["linked worktree", "submodule", "separate git directory"])
+def test_every_shape_of_repository_has_working_worktrees(make_space: MakeSpace, shape: str) -> None:
+    """Acquire, capture, reuse and remove, from wherever the repository was opened."""
+    space = make_space()
+    top = space.folder / "opened here"
+    if shape == "linked worktree":
+        space.git("worktree", "add", "--quiet", "--detach", str(top))
+    elif shape == "submodule":
+        other = space.folder / "other"
+        space.git("clone", "--quiet", str(space.top), str(other))
+        space.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(other), "sub")
+        top = space.top / "sub"
+    else:
+        space.git("clone", "--quiet", f"--separate-git-dir={space.folder / 'git dir'}", str(space.top), str(top))
+    opened = RepoSpace(space.folder, top, space.environ)
+    worktree = opened.attempt()
+    opened.write({"new": "x"}, worktree.path)
+    result = capture(worktree, base=opened.head(), plan_paths=("tasks.md",), message="m")
+    assert [change.path for change in result.changes] == ["new"]
+    worktree.release(result.commit)
+    again = opened.attempt()
+    assert opened.git("rev-parse", "--show-toplevel", cwd=again.path) == str(worktree.path)
+    assert not (again.path / "new").exists()
+    again.release()
+    opened.workspaces().remove(again.slot)
+    assert opened.git("status", "--porcelain") == ""
+
+
+HOLDER = """
+import sys
+from pathlib import Path
+from baton_runner.repo.objects import Objects
+from baton_runner.repo.repository import Repository
+from baton_runner.repo.slots import Kind, Purpose
+from baton_runner.repo.worktrees import Workspaces
+objects = Objects(Repository.open(Path(sys.argv[1])))
+worktree = Workspaces(objects, Path(sys.argv[2])).acquire(Purpose(Kind.ATTEMPT, "c", sys.argv[3]), objects.repository.head())
+print(worktree.path, flush=True)
+sys.stdin.read()
+worktree.release()
+"""
+
+
+def test_processes_never_share_a_worktree_and_a_killed_one_is_not_reused(space: RepoSpace) -> None:
+    """Six processes at once hold six worktrees; of one killed with -9 only the orphan is left, the others are free."""
+    root = space.workspaces().root
+    holders = [
+        subprocess.Popen(
+            [sys.executable, "-c", HOLDER, str(space.top), str(root), str(number)],
+            env=dict(space.environ), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        )
+        for number in range(6)
+    ]  # fmt: skip
+    paths = [holder.stdout.readline().strip() for holder in holders if holder.stdout]
+    assert len(set(paths)) == 6
+    holders[0].kill()
+    for holder in holders:
+        holder.communicate()
+    assert [holder.returncode for holder in holders] == [-signal.SIGKILL, 0, 0, 0, 0, 0]
+    (orphan,) = space.workspaces().orphans()
+    assert str(orphan.slot.tree) == paths[0]
+    assert str(space.attempt().path) in paths[1:]
