@@ -1,6 +1,6 @@
 """One pass of doit over the nodes of some changes: project, choose, run. The graph is what the plans say at its start."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable
 
 from doit.control import TaskControl
 from doit.reporter import ZeroReporter
@@ -9,7 +9,6 @@ from baton_runner.base.cancel import Cancel
 from baton_runner.build.nodes import Node, project
 from baton_runner.build.projection import write_projection
 from baton_runner.build.runner import Limits, PlanRunner, Watcher
-from baton_runner.build.works import TaskWork
 from baton_runner.controller.controller import Controller
 
 __all__ = ["run_pass"]
@@ -24,7 +23,7 @@ class _NoDatabase:
 
 def run_pass(
     controllers: Iterable[Controller],
-    chosen: Sequence[tuple[str, str]],
+    chosen: Collection[tuple[str, str]],
     *,
     limits: Limits,
     cancel: Cancel,
@@ -36,12 +35,6 @@ def run_pass(
         write_projection(controller)
         nodes += project(controller)
     control = TaskControl(nodes)
-    wanted = set(chosen)
-    control.process([node.name for node in nodes if _identity(node) in wanted])
+    control.process([node.name for node in nodes if node.item is not None and node.item.identity in chosen])
     runner = PlanRunner(_NoDatabase(), ZeroReporter(None, {}), limits=limits, cancel=cancel, watcher=watcher)
     runner.run_all(control.task_dispatcher())
-
-
-def _identity(node: Node) -> tuple[str, str] | None:
-    work = node.work
-    return (work.controller.change.id, work.task.key) if isinstance(work, TaskWork) else None

@@ -13,6 +13,7 @@ from typing import Protocol
 from doit.exceptions import TaskFailed
 from doit.task import Task as DoitTask
 
+from baton_runner.build.item import Item
 from baton_runner.build.names import change_name, gate_names, task_names
 from baton_runner.build.works import ClosingWork, GateWork, TaskWork
 from baton_runner.controller.controller import Controller
@@ -69,6 +70,11 @@ class Node(DoitTask):  # type: ignore[misc] # doit is untyped
             io={"capture": False},
         )
         self.work = work
+
+    @property
+    def item(self) -> Item | None:
+        """The task of the plan behind it, None for gates, closing checks and groups."""
+        return self.work.item if isinstance(self.work, TaskWork) else None
 
     def is_done(self) -> bool:
         """Whether doit may skip it."""
@@ -135,7 +141,7 @@ class _Projection:
         ]
         return Node(
             self._tasks[task.key],
-            TaskWork(self._controller, task),
+            TaskWork(Item(self._controller, task)),
             doc=task.title,
             task_dep=[*(self._gates[index] for index in after), *(self._tasks[key] for key in edges)],
             file_dep=[self._layout.definition(task.key), *(self._layout.gate(index) for index in after)],

@@ -19,11 +19,12 @@ __all__ = ["Selection", "blockers_of", "check_targets", "chosen_changes", "resol
 
 @dataclass(frozen=True)
 class Selection:
-    """What the command line asks for."""
+    """What the command line asks for. ``failed`` are the (change, key) that ``last_failed`` means, once they are known."""
 
     targets: tuple[str, ...] = ()
     expression: str = ""
     last_failed: bool = False
+    failed: frozenset[tuple[str, str]] | None = None
 
     def __bool__(self) -> bool:
         """Whether it is less than everything."""
@@ -39,8 +40,20 @@ class Selection:
             for task in controller.plan.tasks
             if _is_target(task, patterns, everything=not self.targets)
             and (wanted is None or wanted(f"{task.name(change)} {task.title}"))
-            and (not self.last_failed or controller.facts(task.key).failure is not None)
+            and (not self.last_failed or self._failed(controller, task))
         )
+
+    def pinned(self, controllers: Sequence[Controller]) -> "Selection":
+        """The same selection, where what failed before is what had failed now: a run that mends it goes on with it."""
+        if not self.last_failed:
+            return self
+        failed = {(each.change.id, task.key) for each in controllers for task in self.tasks(each)}
+        return replace(self, failed=frozenset(failed))
+
+    def _failed(self, controller: Controller, task: Task) -> bool:
+        if self.failed is not None:
+            return (controller.change.id, task.key) in self.failed
+        return controller.facts(task.key).failure is not None
 
 
 def resolved(selection: Selection, changes: Sequence[Change]) -> Selection:
@@ -126,8 +139,7 @@ def _is_target(task: Task, patterns: Iterable[str], *, everything: bool) -> bool
     if everything:
         return not task.follow_up
     return any(
-        fnmatch.fnmatchcase(task.id, pattern)
-        and (pattern != "*" or not task.follow_up)
+        (fnmatch.fnmatchcase(task.id, pattern) and (pattern != "*" or not task.follow_up))
         or pattern in {task.id, task.key}
         for pattern in patterns
     )

@@ -1,18 +1,21 @@
 """What stands behind a node: a task, a gate or the closing check of one change, asked and done through the controller."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from baton_runner.base import crash, files
 from baton_runner.base.errors import BatonError
-from baton_runner.controller.closing import Closing
+from baton_runner.build.item import Item
 from baton_runner.controller.controller import Controller
 from baton_runner.controller.results import Result, Verdict
 from baton_runner.controller.states import State
-from baton_runner.evidence.decisions import Failure
 from baton_runner.evidence.outcome import outcome_bytes
-from baton_runner.plan.model import Task
 
-__all__ = ["ClosingWork", "GateWork", "TaskWork"]
+if TYPE_CHECKING:
+    from baton_runner.controller.closing import Closing
+    from baton_runner.evidence.decisions import Failure
+
+__all__ = ["BrokenWork", "ClosingWork", "GateWork", "TaskWork"]
 
 GATE = crash.declare("gate.write")
 
@@ -20,16 +23,15 @@ GATE = crash.declare("gate.write")
 class TaskWork:
     """One task."""
 
-    def __init__(self, controller: Controller, task: Task) -> None:
-        self.controller = controller
-        self.task = task
-        self.resources = task.directives.resources
+    def __init__(self, item: Item) -> None:
+        self.item = item
+        self.resources = item.task.directives.resources
         self._deferred = False
         self._known: Failure | None = None
 
     def is_done(self) -> bool:
         """Whether its receipt proves it, or a person resolved it by hand."""
-        return self.controller.assess(self.task.key).state.finished
+        return self.item.finished
 
     def attempt(self) -> Result:
         """Perform it. What another process tried and failed while we waited for it is not tried again."""
@@ -37,20 +39,20 @@ class TaskWork:
             elsewhere = self._failed_elsewhere()
             if elsewhere is not None:
                 return elsewhere
-        result = self.controller.perform(self.task.key)
+        result = self.item.controller.perform(self.item.task.key)
         if result.verdict is Verdict.DEFERRED and not self._deferred:
             self._deferred = True
-            self._known = self.controller.facts(self.task.key).failure
+            self._known = self.item.controller.facts(self.item.task.key).failure
         return result
 
     def _failed_elsewhere(self) -> Result | None:
-        assessment = self.controller.look(self.task.key)
-        failure = self.controller.facts(self.task.key).failure
+        controller, key = self.item.controller, self.item.task.key
+        assessment, failure = controller.look(key), controller.facts(key).failure
         if assessment.state is State.RUNNING or failure is None or failure == self._known:
             return None
         verdict = Verdict.CONFLICT if failure.kind == "conflict" else Verdict.FAILED
         message = f"failed in another run: {failure.message}"
-        return Result(self.controller.change.id, self.task.key, verdict, message, failure)
+        return Result(self.item.change, key, verdict, message, failure)
 
 
 class GateWork:
@@ -108,3 +110,20 @@ class ClosingWork:
             return Result(change, "closing", Verdict.RESOLVED)
         red = ", ".join(f"`{command}`" for command in self.found.red)
         return Result(change, "closing", Verdict.FAILED, f"red on the final tree: {red}")
+
+
+class BrokenWork:
+    """A plan or policy that cannot be read: it stands in the graph and fails with the reason."""
+
+    resources: tuple[str, ...] = ()
+
+    def __init__(self, error: BatonError) -> None:
+        self.error = error
+
+    def is_done(self) -> bool:
+        """Never."""
+        return False
+
+    def attempt(self) -> Result:
+        """Raise what is wrong."""
+        raise self.error

@@ -10,7 +10,7 @@ from baton_runner.controller.closing import Closing
 from baton_runner.controller.events import Event
 from baton_runner.controller.results import Result, Verdict
 
-__all__ = ["ClosingEnd", "ExitCode", "Header", "Reporter", "Reporters", "RunSummary", "TaskEnd", "Unfinished"]
+__all__ = ["ClosingEnd", "ExitCode", "Header", "Named", "Reporter", "Reporters", "RunSummary", "TaskEnd", "Unfinished"]
 
 
 class ExitCode(Enum):
@@ -36,11 +36,16 @@ class Header:
 
 @dataclass(frozen=True)
 class TaskEnd:
-    """The end of one task in this run; ``name`` is ``<change>:<id>``."""
+    """The end of one task in this run."""
 
-    name: str
+    id: str
     title: str
     result: Result
+
+    @property
+    def name(self) -> str:
+        """``<change>:<id>``."""
+        return f"{self.result.change}:{self.id}"
 
     @property
     def failed(self) -> bool:
@@ -57,23 +62,40 @@ class ClosingEnd:
 
 
 @dataclass(frozen=True)
-class Unfinished:
+class Named:
+    """A task, as far as a reader needs to know which one is meant."""
+
+    change: str
+    id: str
+    title: str
+
+    @property
+    def name(self) -> str:
+        """``<change>:<id>``."""
+        return f"{self.change}:{self.id}"
+
+    @property
+    def shown(self) -> str:
+        """Id and title."""
+        return f"{self.id} {self.title}"
+
+
+@dataclass(frozen=True)
+class Unfinished(Named):
     """A task that this run did not work on and that is not done: the word for it, and why."""
 
-    name: str
-    title: str
     word: str
     reason: str
 
 
 @dataclass(frozen=True)
 class RunSummary:
-    """A run in the end. ``kept`` counts what was up to date; seconds of wall time; ``cost_usd`` None when nobody said."""
+    """A run in the end; seconds of wall time; ``cost_usd`` is None when nobody said."""
 
     ends: tuple[TaskEnd, ...] = ()
     closings: tuple[ClosingEnd, ...] = ()
     unfinished: tuple[Unfinished, ...] = ()
-    kept: int = 0
+    kept: tuple[Named, ...] = ()
     warnings: tuple[str, ...] = ()
     seconds: float = 0.0
     interrupted: bool = False

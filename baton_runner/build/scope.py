@@ -1,0 +1,92 @@
+"""What a run is about: the changes that its selection names, and their chosen tasks as the plans say now."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from baton_runner.base.errors import NothingCollected
+from baton_runner.build.item import Item
+from baton_runner.build.selection import Selection, blockers_of, check_targets, chosen_changes, resolved
+from baton_runner.controller.controller import Controller, RunOptions
+from baton_runner.controller.project import Project
+
+__all__ = ["DEFAULT_WORKERS", "Request", "Scope"]
+
+DEFAULT_WORKERS = 4
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the command line says: what to run, how many at a time, when to stop, and what to make of held tasks.
+
+    ``force`` does the selected tasks again (not what they wait for); ``max_failures`` None is no limit; ``agent``
+    overrides the policy's kind.
+    """
+
+    selection: Selection = field(default_factory=Selection)
+    workers: int = DEFAULT_WORKERS
+    max_failures: int | None = None
+    force: bool = False
+    skip_held: bool = False
+    agent: str | None = None
+
+
+class Scope:
+    """The chosen tasks of some changes. ``notes`` say where the selection was read otherwise than it was written."""
+
+    def __init__(self, project: Project, request: Request) -> None:
+        selection = resolved(request.selection, project.changes)
+        options = RunOptions(workers=request.workers, skip_held=request.skip_held, agent=request.agent)
+        changes = chosen_changes(project.changes, selection.targets)
+        controllers = [Controller(project, change, options) for change in changes]
+        check_targets(selection.targets, controllers)
+        self.notes: tuple[str, ...] = ()
+        if selection.last_failed and not any(selection.tasks(controller) for controller in controllers):
+            selection = replace(selection, last_failed=False)
+            self.notes = ("no task failed in the last run: all are taken",)
+        if request.force:
+            controllers = [_forced(controller, selection) for controller in controllers]
+        self.controllers = tuple(controllers)
+        self.selection = selection.pinned(self.controllers)
+        self._choose()
+
+    def refresh(self) -> None:
+        """Read the plans and all facts again. Raises PlanError or Problems where a plan cannot be built any more."""
+        for controller in self.controllers:
+            controller.refresh()
+        self._choose()
+
+    def recover(self) -> Iterator[str]:
+        """Mend what earlier runs left unfinished; a line for each thing that was mended."""
+        for controller in self.controllers:
+            yield from controller.recover().lines
+        self._choose()
+
+    def check_startable(self) -> None:
+        """Refuse before anything is paid what cannot end well. Raises PlanError or PolicyError."""
+        for controller in self.controllers:
+            controller.check_startable(item.task.key for item in self.items if item.controller is controller)
+
+    def is_whole(self, controller: Controller) -> bool:
+        """Whether everything there is of a change was chosen, or is finished anyway."""
+        return not self.selection or all(
+            controller.assess(task.key).state.finished for task in controller.plan.tasks if not task.follow_up
+        )
+
+    def end(self) -> None:
+        """Give back what the controllers hold."""
+        for controller in self.controllers:
+            controller.end()
+
+    def _choose(self) -> None:
+        self.items = tuple(
+            Item(controller, task)
+            for controller in self.controllers
+            for task in blockers_of(controller, self.selection.tasks(controller))
+        )
+        if not self.items:
+            raise NothingCollected("no task was selected", todo="see `baton list` for what there is", code="no_match")
+
+
+def _forced(controller: Controller, selection: Selection) -> Controller:
+    forced = frozenset(task.key for task in selection.tasks(controller))
+    return Controller(controller.project, controller.change, replace(controller.options, forced=forced))
