@@ -130,6 +130,16 @@ class Refs:
             return self.read(name).get(name)
         return text if _OID.fullmatch(text) else self.read(name).get(name)
 
+    def attempts(self, change: str) -> dict[str, tuple[int, ...]]:
+        """Task slug to the attempt numbers that refs record, sorted; one process."""
+        prefix = attempts_prefix(change)
+        found: dict[str, list[int]] = {}
+        for name in self.read(prefix):
+            task, _, number = name.removeprefix(prefix).partition("/")
+            if number.isdigit():
+                found.setdefault(task, []).append(int(number))
+        return {task: tuple(sorted(numbers)) for task, numbers in found.items()}
+
     def create(self, name: str, oid: str) -> None:
         """Make a ref that must not exist; RefExists when it does."""
         try:

@@ -17,7 +17,22 @@ from baton_runner.base.errors import DamagedRecord
 from baton_runner.base.files import read_json, write_atomic
 from baton_runner.base.locks import Lock
 
-__all__ = ["Kind", "Purpose", "Record", "Slot", "State", "admin_folders", "remove_folder", "replace_file", "slots_of"]
+__all__ = [
+    "INITIALIZING",
+    "Kind",
+    "Purpose",
+    "Record",
+    "Slot",
+    "State",
+    "admin_folders",
+    "lock_reason",
+    "remove_folder",
+    "replace_file",
+    "slots_of",
+]
+
+INITIALIZING = "initializing"
+"""The reason that git itself gives while a worktree is being added; it stays when git is killed there."""
 
 _RECORD = crash.declare("repo.slot_record")
 
@@ -145,7 +160,7 @@ class Slot:
             if self.tree.is_symlink() or pointer.is_symlink() or not pointer.is_file():
                 return None
             admin = _pointed(pointer, prefix="gitdir: ")
-            if admin.parent != self.common_dir / "worktrees" or (admin / "locked").exists():
+            if admin.parent != self.common_dir / "worktrees" or lock_reason(admin) == INITIALIZING:
                 return None
             back = _pointed(admin / "gitdir")
             common = _pointed(admin / "commondir")
@@ -174,6 +189,14 @@ def admin_folders(slot: Slot) -> tuple[Path, ...]:
         except (OSError, ValueError):
             continue
     return tuple(found)
+
+
+def lock_reason(admin: Path) -> str | None:
+    """Why an entry is locked (``git worktree lock``, or an add that is not done yet), None when it is not."""
+    try:
+        return (admin / "locked").read_text("utf-8", "replace").strip()
+    except FileNotFoundError:
+        return None
 
 
 def replace_file(path: Path, data: bytes) -> None:

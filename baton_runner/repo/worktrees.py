@@ -21,7 +21,18 @@ from baton_runner.repo import parking
 from baton_runner.repo.git import GitError
 from baton_runner.repo.objects import Objects
 from baton_runner.repo.refs import Refs
-from baton_runner.repo.slots import Kind, Purpose, Record, Slot, State, admin_folders, remove_folder, slots_of
+from baton_runner.repo.slots import (
+    INITIALIZING,
+    Kind,
+    Purpose,
+    Record,
+    Slot,
+    State,
+    admin_folders,
+    lock_reason,
+    remove_folder,
+    slots_of,
+)
 from baton_runner.repo.worktree import Worktree, WorktreeLost
 
 __all__ = ["Kept", "Workspaces", "Worktree", "WorktreeLost"]
@@ -120,8 +131,8 @@ class Workspaces:
     def _remove(self, slot: Slot) -> str | None:
         record = slot.record()
         for admin in admin_folders(slot):
-            reason = _lock_reason(admin)
-            if reason is not None and reason != "initializing":
+            reason = lock_reason(admin)
+            if reason is not None and reason != INITIALIZING:
                 raise ActionNeeded(
                     f"is locked ({reason or 'no reason given'})",
                     where=str(slot.tree),
@@ -254,13 +265,6 @@ def _is_free(record: Record | None, kind: Kind) -> bool:
     if record is None or record.state is State.FREE:
         return True
     return record.state is State.USED and kind is Kind.VERIFY  # its process died, and nothing in it is anybody's work
-
-
-def _lock_reason(admin: Path) -> str | None:
-    try:
-        return (admin / "locked").read_text("utf-8", "replace").strip()
-    except FileNotFoundError:
-        return None
 
 
 def _has_files(folder: Path) -> bool:

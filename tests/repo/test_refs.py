@@ -132,3 +132,13 @@ def test_a_locked_ref_is_an_error_that_says_so_until_the_stale_lock_is_removed(s
 
 def test_parked_work_of_one_commit_has_one_name() -> None:
     assert kept_ref("a1", "f" * 40) == "refs/baton/kept/a1/ffffffffffffffff"
+
+
+def test_attempt_numbers_are_read_from_refs(space: RepoSpace) -> None:
+    """By task, as numbers: 10 comes after 9; other changes and foreign names do not count."""
+    refs, head = space.refs(), space.head()
+    for name in (attempt_ref("c", "1.1", 9), attempt_ref("c", "1.1", 10), attempt_ref("c", "1.2", 1)):
+        refs.create(name, head)
+    refs.create(attempt_ref("other", "1.1", 3), head)
+    refs.create("refs/baton/attempts/c/1.1/note", head)
+    assert refs.attempts("c") == {"1.1": (9, 10), "1.2": (1,)}

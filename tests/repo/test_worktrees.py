@@ -109,6 +109,15 @@ def test_a_worktree_that_a_person_locked_is_not_removed(space: RepoSpace) -> Non
     assert (worktree.path / "src/a.txt").exists()
 
 
+def test_a_worktree_that_a_person_locks_goes_on_working(space: RepoSpace) -> None:
+    """``git worktree lock`` protects from removal, also in the middle of a turn; it is no damage."""
+    worktree = space.attempt()
+    space.git("worktree", "lock", str(worktree.path))
+    worktree.at(space.commit({"x": "1"}))
+    worktree.release()
+    assert space.attempt().path == worktree.path
+
+
 def test_a_worktree_that_holds_a_repository_is_kept(space: RepoSpace) -> None:
     """Git cannot park the inside of a nested repository, so neither reuse nor removal touches it."""
     worktree = space.attempt()
