@@ -14,11 +14,13 @@ from pathlib import Path
 
 from baton_runner.base.errors import BatonError
 from baton_runner.base.files import ensure_folder
+from baton_runner.base.locks import Lock
 
 __all__ = ["Database"]
 
 SCHEMA_VERSION = 1
 _BUSY_SECONDS = 30.0
+_TRIES = 100
 
 
 class Database:
@@ -30,21 +32,25 @@ class Database:
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """A write transaction (BEGIN IMMEDIATE): committed at the end, rolled back on any error."""
-        connection = self._connection()
-        try:
-            connection.execute("BEGIN IMMEDIATE")
-            yield connection
-            connection.execute("COMMIT")
-        except BaseException:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-            raise
+        """A write transaction (BEGIN IMMEDIATE): committed at the end, rolled back on any error.
+
+        Raises BatonError (``database``) when the file cannot be used; a damaged one is set aside.
+        """
+        with self._told():
+            connection = self._begun()
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """A connection for queries; readers never wait for a writer (promise 8)."""
-        yield self._connection()
+        """A connection for queries; readers never wait for a writer (promise 8). Raises as :meth:`transaction` does."""
+        with self._told():
+            yield self._connection()
 
     def close(self) -> None:
         """Close this thread's connection."""
@@ -53,55 +59,132 @@ class Database:
             connection.close()
             self._local.connection = None
 
+    def _begun(self) -> sqlite3.Connection:
+        """A connection in a write transaction on the file that is there now, also when it was replaced meanwhile."""
+        for _ in range(_TRIES):
+            connection = self._connection()
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+            except sqlite3.OperationalError:
+                if self._is_current():
+                    raise
+                continue
+            if self._is_current():
+                return connection
+            connection.execute("ROLLBACK")
+        raise _unusable(self.path, "it is replaced again and again")
+
+    def _is_current(self) -> bool:
+        """Whether this thread's connection is to the file that stands at the path."""
+        open_file: tuple[int, int] | None = getattr(self._local, "file", None)
+        return open_file is not None and open_file == _identity(self.path)
+
     def _connection(self) -> sqlite3.Connection:
         connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
-        if connection is not None and self._local.file == _identity(self.path):
+        if connection is not None and self._is_current():
             return connection
-        if connection is not None:
-            connection.close()
-        self._local.connection = connection = self._open()
-        self._local.file = _identity(self.path)
-        return connection
+        self.close()
+        for _ in range(_TRIES):
+            before = _identity(self.path)
+            self._local.connection = opened = self._opened()
+            self._local.file = before
+            if self._is_current():  # nobody replaced the file while it was opened, so this is the one that was opened
+                opened.execute("PRAGMA synchronous=FULL")
+                return opened
+            self.close()
+        raise _unusable(self.path, "it is replaced again and again")
 
-    def _open(self) -> sqlite3.Connection:
+    def _opened(self) -> sqlite3.Connection:
+        """A connection to a database of today's schema; whatever else is there is made so by one process at a time."""
         ensure_folder(self.path.parent)
+        connection = self._connect()
         try:
-            return self._connect()
-        except sqlite3.DatabaseError as error:
-            if isinstance(error, sqlite3.OperationalError):
-                raise _unusable(self.path, error) from error
-            self._quarantine()
-            return self._connect()
+            if _is_ready(connection, self.path):
+                return connection
+        except sqlite3.OperationalError:
+            connection.close()
+            raise
+        except sqlite3.DatabaseError:
+            pass  # it is looked at again under the lock, by whoever comes first
+        except BaseException:
+            connection.close()
+            raise
+        connection.close()
+        with self._alone():
+            return self._made()
 
-    def _connect(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(self.path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+    def _made(self) -> sqlite3.Connection:
+        connection = self._connect()
         try:
-            connection.execute("PRAGMA journal_mode=WAL")
-            connection.execute("PRAGMA synchronous=FULL")
-            self._migrate(connection)
+            _migrate(connection, self.path)
+        except sqlite3.DatabaseError as error:
+            connection.close()
+            if not _is_damage(error):
+                raise
+            self._set_aside()
+            connection = self._connect()
+            _migrate(connection, self.path)
         except BaseException:
             connection.close()
             raise
         return connection
 
-    def _migrate(self, connection: sqlite3.Connection) -> None:
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
-        if version > SCHEMA_VERSION:
-            raise BatonError(
-                f"was written by a newer baton (schema {version}, this one knows {SCHEMA_VERSION})",
-                where=str(self.path),
-                todo="upgrade baton, or move the file away: it holds history only",
-                code="newer_database",
-            )
-        for number in range(version + 1, SCHEMA_VERSION + 1):
-            script = resources.files(__package__).joinpath(f"migrations/{number:03}.sql").read_text("utf-8")
-            connection.executescript(f"BEGIN IMMEDIATE;\n{script}\nPRAGMA user_version={number};\nCOMMIT;")
+    def _connect(self) -> sqlite3.Connection:
+        return sqlite3.connect(self.path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
 
-    def _quarantine(self) -> None:
+    @contextlib.contextmanager
+    def _told(self) -> Iterator[None]:
+        """Turn the system's refusals into errors that say what to do; errors of a query's own making pass."""
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            raise _unusable(self.path, str(error)) from error
+        except sqlite3.DatabaseError as error:
+            if not _is_damage(error):
+                raise
+            with self._alone():
+                if self._is_current():
+                    self.close()
+                    self._set_aside()
+            raise _unusable(self.path, f"{error}; it was set aside, the next use makes a fresh one") from error
+
+    def _alone(self) -> Lock:
+        return Lock(self.path.with_name(f"{self.path.name}.lock"), note="making the database")
+
+    def _set_aside(self) -> None:
         for suffix in ("", "-wal", "-shm"):
             file = self.path.with_name(self.path.name + suffix)
             with contextlib.suppress(FileNotFoundError):
                 file.replace(file.with_name(f"damaged-{os.getpid()}-{file.name}"))
+
+
+def _is_ready(connection: sqlite3.Connection, path: Path) -> bool:
+    """Whether the schema is today's and readers never wait; BatonError (``newer_database``) when it is tomorrow's."""
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version > SCHEMA_VERSION:
+        raise BatonError(
+            f"was written by a newer baton (schema {version}, this one knows {SCHEMA_VERSION})",
+            where=str(path),
+            todo="upgrade baton, or move the file away: it holds history only",
+            code="newer_database",
+        )
+    (journal,) = connection.execute("PRAGMA journal_mode").fetchone()
+    return bool(version == SCHEMA_VERSION and journal == "wal")
+
+
+def _migrate(connection: sqlite3.Connection, path: Path) -> None:
+    if _is_ready(connection, path):
+        return
+    connection.execute("PRAGMA journal_mode=WAL")
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    for number in range(version + 1, SCHEMA_VERSION + 1):
+        script = resources.files(__package__).joinpath(f"migrations/{number:03}.sql").read_text("utf-8")
+        connection.executescript(f"BEGIN IMMEDIATE;\n{script}\nPRAGMA user_version={number};\nCOMMIT;")
+
+
+def _is_damage(error: sqlite3.DatabaseError) -> bool:
+    """Whether the file is at fault: not the system (OperationalError), nor a query (the other subclasses)."""
+    return type(error) is sqlite3.DatabaseError
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
@@ -112,9 +195,9 @@ def _identity(path: Path) -> tuple[int, int] | None:
     return stat.st_dev, stat.st_ino
 
 
-def _unusable(path: Path, error: sqlite3.Error) -> BatonError:
+def _unusable(path: Path, reason: str) -> BatonError:
     return BatonError(
-        f"cannot be used ({error})",
+        f"cannot be used ({reason})",
         where=str(path),
         todo="make room or the folder writable; the file holds history only and may be moved away",
         code="database",
