@@ -36,9 +36,14 @@ def sync_folder(folder: Path) -> None:
 
 
 def ensure_folder(folder: Path) -> Path:
-    """Create a folder and its parents where missing; return it."""
+    """Create a folder and its parents where missing, their names durable too; return it."""
+    if folder.is_dir():
+        return folder
+    missing = [each for each in (folder, *folder.parents) if not each.exists()]
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        for made in missing:
+            sync_folder(made.parent)
     except OSError as error:
         raise unwritable(folder, error) from error
     return folder
@@ -47,8 +52,8 @@ def ensure_folder(folder: Path) -> Path:
 def write_atomic(path: Path, data: bytes, point: crash.CrashPoint, *, mode: int = 0o644) -> None:
     """Replace a file's bytes: temporary file in the same folder, fsync, rename, fsync of the folder.
 
-    Raises BatonError (code ``unwritable``) when the disk is full or the folder cannot be written; the old file is
-    whole then, and no temporary file is left.
+    Raises BatonError (code ``unwritable``) when the disk is full or the folder cannot be written; no temporary file is
+    left then, and the file is the old one, whole (or the new one, when only the last sync failed).
     """
     ensure_folder(path.parent)
     try:
@@ -65,10 +70,12 @@ def write_atomic(path: Path, data: bytes, point: crash.CrashPoint, *, mode: int 
         crash.reach(point)
         temporary.replace(path)
         sync_folder(path.parent)
-    except OSError as error:
+    except BaseException as error:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
-        raise unwritable(path, error) from error
+        if isinstance(error, OSError):
+            raise unwritable(path, error) from error
+        raise
 
 
 def write_if_changed(path: Path, data: bytes, point: crash.CrashPoint) -> bool:
@@ -81,23 +88,28 @@ def write_if_changed(path: Path, data: bytes, point: crash.CrashPoint) -> bool:
 
 
 def rename(source: Path, target: Path, point: crash.CrashPoint) -> None:
-    """Move a file to its final name, durably; the target's folder is made."""
+    """Move a file to its final name, durably; the target's folder is made. BatonError when the system refuses."""
     ensure_folder(target.parent)
     crash.reach(point)
-    source.replace(target)
-    sync_folder(target.parent)
-    if source.parent != target.parent:
-        sync_folder(source.parent)
+    try:
+        source.replace(target)
+        sync_folder(target.parent)
+        if source.parent != target.parent:
+            sync_folder(source.parent)
+    except OSError as error:
+        raise unwritable(target, error) from error
 
 
 def remove(path: Path, point: crash.CrashPoint) -> bool:
-    """Delete a file durably; say whether it was there."""
+    """Delete a file durably; say whether it was there. BatonError when the system refuses."""
     crash.reach(point)
     try:
         path.unlink()
+        sync_folder(path.parent)
     except FileNotFoundError:
         return False
-    sync_folder(path.parent)
+    except OSError as error:
+        raise unwritable(path, error) from error
     return True
 
 

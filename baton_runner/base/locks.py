@@ -16,11 +16,13 @@ from types import TracebackType
 from typing import Self
 
 from baton_runner.base.errors import ActionNeeded
-from baton_runner.base.files import ensure_folder
+from baton_runner.base.files import ensure_folder, unwritable
 
 __all__ = ["Lock", "Owner"]
 
 _POLL_SECONDS = 0.01
+_LOOKERS = 1000
+"""So often a lock is tried that is only being looked at; each look lasts microseconds."""
 
 
 @dataclass(frozen=True)
@@ -52,10 +54,11 @@ class Lock:
     def try_acquire(self) -> bool:
         """Take the lock if it is free."""
         ensure_folder(self.path.parent)
-        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+            descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise unwritable(self.path, error) from error
+        if not _locked(descriptor):
             os.close(descriptor)
             return False
         if not _is_file_at(descriptor, self.path):  # somebody removed the file while we opened it
@@ -101,16 +104,14 @@ class Lock:
         """Whether some holder has it now, without taking it for longer than a moment."""
         if self.held:
             return True
-        if not self.path.exists():
-            return False
-        descriptor = os.open(self.path, os.O_RDWR | os.O_CLOEXEC)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
+            descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return False
+        try:
+            return not _flocked(descriptor, fcntl.LOCK_SH)
         finally:
             os.close(descriptor)
-        return False
 
     def __enter__(self) -> Self:
         if not self.held:
@@ -121,6 +122,25 @@ class Lock:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.release()
+
+
+def _locked(descriptor: int) -> bool:
+    """Take the exclusive lock unless a holder has it; somebody who only looks is gone in a moment and holds nothing."""
+    for _ in range(_LOOKERS):
+        if _flocked(descriptor, fcntl.LOCK_EX):
+            return True
+        if not _flocked(descriptor, fcntl.LOCK_SH):
+            return False
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
+    return False
+
+
+def _flocked(descriptor: int, kind: int) -> bool:
+    try:
+        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _is_file_at(descriptor: int, path: Path) -> bool:

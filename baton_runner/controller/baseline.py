@@ -5,7 +5,7 @@ is recorded, so that its receipt can say *newly proven* instead of *regression o
 """
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from baton_runner.base import crash, files
@@ -95,8 +95,8 @@ class Baseline:
             record = files.read_json(self._record)
         except DamagedRecord:
             return {}  # it only saves runs: what is not known is asked again
-        before: Mapping[str, Before] = record["before"] if record and record.get("tree") == tree else {}
-        return dict(before)
+        known = record.get("before") if isinstance(record, dict) and record.get("tree") == tree else None
+        return dict(known) if isinstance(known, dict) else {}
 
 
 def _is_policy_wide(check: Check) -> bool:

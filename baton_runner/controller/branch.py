@@ -106,12 +106,10 @@ class Branch:
         """The worktree in which the branch is checked out, None when it is in none: only then may it be moved."""
         return next(iter(worktrees_with(self._objects, self.ref)), None)
 
-    def advanced(self, head: str, *commits: str) -> None:
-        """Take note of a move of ours: ``head`` is the new tip, it contains these commits."""
-        if self._contained is not None:
-            known = self._contained[1]
-            known.update((head, *commits))
-            self._contained = (head, known)
+    def advanced(self, old: str, head: str, *commits: str) -> None:
+        """Take note of a move of ours from ``old`` to ``head``, which contains these commits."""
+        if self._contained is not None and self._contained[0] == old:
+            self._contained = (head, self._contained[1] | {head, *commits})
 
     def _since_base(self, head: str) -> set[str]:
         if self._contained is None or self._contained[0] != head:

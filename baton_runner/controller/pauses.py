@@ -41,7 +41,7 @@ class Pauses:
         """When the pause of a kind ends, None when there is none now."""
         try:
             record = files.read_json(self._path(kind))
-            until = dt.datetime.fromisoformat(record["until"]) if record else None
+            until = dt.datetime.fromisoformat(record["until"]).astimezone(dt.UTC) if record else None
         except (DamagedRecord, KeyError, TypeError, ValueError):
             return None  # a pause saves requests; a damaged one is none
         return until if until is not None and until > self._clock.now() else None

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from baton_runner.base import crash, files
+from baton_runner.base.errors import DamagedRecord
 from baton_runner.controller.branch import Branch
 from baton_runner.evidence import sealed
 from baton_runner.evidence.decisions import Redo
@@ -72,6 +73,8 @@ class Pending:
         except FileNotFoundError:
             return None
         record = sealed.parse(data, where=str(path))
+        if record.get("schema") != SCHEMA:
+            raise DamagedRecord("is no publication this version understands", where=str(path), todo="upgrade baton")
         receipt = Receipt.decode(record["receipt"].encode(), where=str(path))
         answers = Redo(**record["answers"]) if record["answers"] else None
         return cls(receipt, record["old_head"], record["merge"], answers)
@@ -100,15 +103,16 @@ class Publisher:
             self._objects.make_durable(pending.merge, pending.old_head)
         self._move(pending)
         crash.reach(MOVED)
-        self._branch.advanced(pending.new_head, receipt.commit)
+        if pending.merge is not None:
+            self._branch.advanced(pending.old_head, pending.merge, receipt.commit)
         self.install(receipt)
         self._answer(pending)
         files.remove(self._layout.pending(receipt.key), FINISHED)
 
     def install(self, receipt: Receipt) -> None:
-        """Write the files that mirror a receipt ref: the outcome if its bytes differ, then the receipt."""
+        """Write the files that mirror a receipt ref: the outcome, then the receipt, each only if its bytes differ."""
         files.write_if_changed(self._layout.outcome(receipt.key), outcome_bytes(receipt.outcome), OUTCOME)
-        files.write_atomic(self._layout.receipt(receipt.key), receipt.encode(), RECEIPT)
+        files.write_if_changed(self._layout.receipt(receipt.key), receipt.encode(), RECEIPT)
 
     def _move(self, pending: Pending) -> None:
         """Swap the branch and the receipt ref in one transaction, leaving out what has moved already."""

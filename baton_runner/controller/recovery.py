@@ -9,7 +9,9 @@ import datetime as dt
 import hashlib
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
+from baton_runner.base import crash, files
 from baton_runner.base.errors import ActionNeeded, BatonError, DamagedRecord
 from baton_runner.base.slug import slug
 from baton_runner.controller.parts import Parts
@@ -21,6 +23,7 @@ from baton_runner.repo.slots import Kind
 
 __all__ = ["Recovered", "recover"]
 
+SET_ASIDE = crash.declare("recovery.set_aside")
 _STALE_LOCK_SECONDS = 2.0
 
 
@@ -53,14 +56,28 @@ def _finish_publications(parts: Parts) -> list[str]:
         try:
             pending = Pending.read(path)
         except DamagedRecord as error:
-            aside = path.with_suffix(".damaged")
-            path.replace(aside)
-            lines.append(f"{error}; set aside as {aside.name}, the task will be verified again")
+            lines.append(f"{error}; {_set_aside(path)}")
             continue
-        if pending is not None:
+        if pending is not None and not _is_whole_merge(parts, pending):
+            lines.append(f"the merge of {path} is not in the object database; {_set_aside(path)}")
+        elif pending is not None:
             parts.publisher.resume(_rebased(parts, pending))
             lines.append(f"finished the publication of {pending.receipt.change}:{pending.receipt.task}")
     return lines
+
+
+def _set_aside(path: Path) -> str:
+    aside = path.with_suffix(".damaged")
+    files.rename(path, aside, SET_ASIDE)
+    return f"set aside as {aside.name}, the task will be verified again"
+
+
+def _is_whole_merge(parts: Parts, pending: Pending) -> bool:
+    """Whether every object of a merge is there: a power cut may have kept the record and lost an object before it."""
+    if pending.merge is None:
+        return True
+    walk = ("rev-list", "--objects", "--quiet", pending.merge, f"^{pending.old_head}", "--")
+    return parts.objects.git.try_run(*walk).code == 0
 
 
 def _rebased(parts: Parts, pending: Pending) -> Pending:
@@ -84,7 +101,8 @@ def _mirror_receipts(parts: Parts, tasks: Iterable[Task]) -> list[str]:
         blob = refs.get(name)
         if blob is None and data is None:
             continue
-        if data is not None and blob == _blob_id(data, blob or ""):
+        if data is not None and blob == _blob_id(data, blob or "") and _is_whole(data, task, parts.change.id):
+            parts.publisher.install(Receipt.decode(data, where=str(path)))  # its outcome may have been lost
             continue
         restored = _restore(parts, blob, task) if blob is not None else None
         if restored is not None:

@@ -50,9 +50,17 @@ class CheckCache:
         if not self._folder.is_dir():
             return
         others = [folder for folder in self._folder.iterdir() if folder.name not in keep]
-        others.sort(key=lambda folder: folder.stat().st_mtime, reverse=True)
+        others.sort(key=_age, reverse=True)
         for folder in others[most:]:
             shutil.rmtree(folder, ignore_errors=True)
 
     def _path(self, tree: str, command: str, setting: CheckSetting) -> Path:
         return self._folder / tree / f"{setting.key(command)}.json"
+
+
+def _age(folder: Path) -> float:
+    """When something was last remembered in a folder; one that somebody else prunes meanwhile is the oldest."""
+    try:
+        return folder.stat().st_mtime
+    except FileNotFoundError:
+        return 0.0

@@ -5,6 +5,7 @@ changed). Gate = H(the gates before the section, the outcomes of the section's t
 compare, so that a change travels exactly as far as bytes differ.
 """
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
@@ -32,8 +33,17 @@ def task_outcome(previous: str | None, changes: Sequence[PathChange]) -> str:
     """The outcome after a merge that made these changes; no change at all keeps the previous outcome byte for byte."""
     if not changes and previous is not None:
         return previous
-    rows = sorted([c.path, c.old_mode, c.old_blob, c.new_mode, c.new_blob] for c in changes)
+    rows = sorted([_name(c.path), c.old_mode, c.old_blob, c.new_mode, c.new_blob] for c in changes)
     return digest({"previous": previous, "changes": rows})
+
+
+def _name(path: str) -> str:
+    """A path as JSON can hold it: git's are bytes, and those that are no UTF-8 become hex behind a NUL, which no path has."""
+    data = os.fsencode(path)
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return f"\0{data.hex()}"
 
 
 def accepted_outcome(key: str) -> str:

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from baton_runner.base import crash, files
-from baton_runner.base.digest import canonical, digest_bytes
-from baton_runner.base.errors import DamagedRecord
+from baton_runner.base.digest import digest_bytes
+from baton_runner.base.errors import BatonError, DamagedRecord
+from baton_runner.evidence import sealed
 
 __all__ = ["Packet", "read_packet", "write_packet"]
 
@@ -42,8 +43,8 @@ class Packet:
     created: str
 
     def encode(self) -> bytes:
-        """The canonical bytes."""
-        return canonical(
+        """The canonical sealed bytes."""
+        return sealed.sealed(
             {**asdict(self), "schema": SCHEMA, "verification": list(self.verification), "context": list(self.context)}
         )
 
@@ -54,20 +55,30 @@ class Packet:
 
 
 def read_packet(path: Path) -> Packet | None:
-    """The packet of an attempt, None when there is none; DamagedRecord when it is not one."""
-    record = files.read_json(path)
-    if record is None:
+    """The packet of an attempt, None when there is none; DamagedRecord when it is not one, or was altered."""
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
         return None
+    record = sealed.parse(data, where=str(path))
     try:
         if record.pop("schema") != SCHEMA:
             raise DamagedRecord("is not a packet this version understands", where=str(path), todo="upgrade baton")
+        del record["seal"]
         return Packet(**{**record, "verification": tuple(record["verification"]), "context": tuple(record["context"])})
     except (TypeError, KeyError, AttributeError) as error:
         raise DamagedRecord(f"is not a packet ({error})", where=str(path)) from error
 
 
 def write_packet(path: Path, packet: Packet) -> str:
-    """Make a packet durable; return its digest."""
+    """Make a packet durable; return its digest. BatonError (``packet_exists``) when that attempt has another one."""
     data = packet.encode()
+    if path.exists() and path.read_bytes() != data:
+        raise BatonError(
+            f"states attempt {packet.attempt} already, and a packet never changes",
+            where=str(path),
+            todo="run again: the next attempt has its own number",
+            code="packet_exists",
+        )
     files.write_atomic(path, data, WRITE, mode=0o444)
     return digest_bytes(data)
