@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from baton_runner.base.errors import BatonError
 from baton_runner.build.account import Account
 from baton_runner.build.guard import refuse_in_assignment
+from baton_runner.build.heading import header
 from baton_runner.build.item import Item
 from baton_runner.build.report.values import Header, Reporter, RunSummary
 from baton_runner.build.scope import Request, Scope
@@ -52,7 +53,7 @@ class _Run:
             self.account.warn(line)
         self.scope.check_startable()
         self.account.begin(self.scope.items)
-        reporter.begin(header(self.project, self.request, self.scope, len(self.account.kept)))
+        reporter.begin(self._header())
         problem = self._work()
         summary = self.account.summary(
             self.scope.items,
@@ -116,22 +117,11 @@ class _Run:
             if not self.project.cancel.is_set:
                 self.account.closed(controller, closing)
 
-
-def header(project: Project, request: Request, scope: Scope, done: int) -> Header:
-    """What a run is about, for its reporters."""
-    bases = []
-    for controller in scope.controllers:
-        branch = controller.parts.branch
-        base = branch.base()
-        name = base.base_branch if base else project.repository.head_branch()
-        commit = base.base_commit if base else branch.head()
-        bases.append(f"{name.removeprefix('refs/heads/') if name else 'a detached HEAD'} at {commit[:8]}")
-    return Header(
-        changes=tuple(controller.change.id for controller in scope.controllers),
-        bases=tuple(bases),
-        agent=request.agent or project.policy.settings.agent.kind or "none",
-        workers=request.workers,
-        tasks=len(scope.items),
-        done=done,
-        notes=scope.notes,
-    )
+    def _header(self) -> Header:
+        return header(
+            self.scope.controllers,
+            workers=self.request.workers,
+            tasks=len(self.scope.items),
+            done=len(self.account.kept),
+            notes=self.scope.notes,
+        )

@@ -125,7 +125,7 @@ class _Projection:
         yield Node(
             self._gates[index],
             GateWork(self._controller, index),
-            doc=f"all of section {section.number or index + 1} is done: {section.title}".rstrip(": "),
+            doc=f"done: {section.title}" if section.title else f"section {index + 1} is done",
             task_dep=[
                 *(self._gates[each] for each in gates),
                 *(self._tasks[t.key] for t in section.tasks if self._gates_on(t)),

@@ -109,6 +109,7 @@ class PlanRunner(MThreadRunner):  # type: ignore[misc] # doit is untyped
         if not isinstance(task, Node):
             selected: bool = super().select_task(node, tasks_dict)
             return selected
+        self.reporter.get_status(task)
         if node.bad_deps or node.ignored_deps:
             node.run_status = "up-to-date" if task.is_done() else "failure"
         elif task.work is None or task.is_done():

@@ -45,7 +45,7 @@ class Line:
 
 def header_lines(header: Header, width: int) -> Iterator[Line]:
     """What the run is about."""
-    yield Line(_rule("=", "baton run", width), Style.RULE)
+    yield Line(_rule("=", "baton", width), Style.RULE)
     for change, base in zip(header.changes, header.bases, strict=True):
         yield Line(f"change {one_line(change)}, based on {one_line(base)}")
     yield Line(f"agent {header.agent}, {plural(header.workers, 'worker')}")
