@@ -27,6 +27,7 @@ _GROUPS: Mapping[str, Mapping[str, _Entry]] = {
         "lint": _Entry("linting", "Check WORKFLOW.md and every plan."),
         "list": _Entry("listing", "Show the tasks and their states."),
         "run": _Entry("running", "Work on what is not finished."),
+        "demo": _Entry("demo", "Build a small plan offline, in a scratch repository."),
         "finish": _Entry("ending", "Bring a finished change into your branch."),
     },
     "Look": {

@@ -9,16 +9,27 @@ from pathlib import Path
 
 import click
 
-__all__ = ["run_demo"]
+from baton_runner.base.errors import UsageError
+from baton_runner.cli.place import Place, command
+
+__all__ = ["demo_command"]
 
 _COPIED = ("tasks.md", "WORKFLOW.md", "agent.py")
 _EDIT = ("2.1 Add two numbers, in", "2.1 Add and subtract two numbers, in")
 
 
-def run_demo(folder: Path | None) -> int:
-    """Build the demo in ``folder`` (default: a new temporary one, left for the reader to look at)."""
-    scratch = folder or Path(tempfile.mkdtemp(prefix="baton-demo-"))
+@command(name="demo", short_help="Build a small plan offline, in a scratch repository.")
+@click.argument("scratch", metavar="[FOLDER]", required=False, type=click.Path(file_okay=False, path_type=Path))
+def demo_command(place: Place, scratch: Path | None) -> int:
+    """Build a small plan offline with a scripted agent: a run, a rerun, an edit.
+
+    FOLDER is made for it, by default a new temporary one; it is left for you to look at.
+    """
+    del place
+    scratch = scratch or Path(tempfile.mkdtemp(prefix="baton-demo-"))
     repo = scratch / "repo"
+    if repo.exists():
+        raise UsageError("exists already", where=str(repo), todo="name a folder that does not exist")
     _make_repository(repo)
     plan = repo / "tasks" / "calculator" / "tasks.md"
 
