@@ -6,7 +6,7 @@ fsync of the folder. Reading answers None for what is packed; the caller then as
 
 import hashlib
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -27,6 +27,8 @@ class LooseObjects:
 
     folder: Path
     object_format: str
+    durable: set[str] = field(default_factory=set, compare=False, repr=False)
+    """Ids that this process has put on disk; only ever grows, so threads may share it."""
 
     def path(self, oid: str) -> Path:
         """Where an object lies when it is loose."""
@@ -39,6 +41,7 @@ class LooseObjects:
         path = self.path(oid)
         if not path.exists():
             write_atomic(path, zlib.compress(data, 1), _WRITE, mode=_READ_ONLY)
+            self.durable.add(oid)
         return oid
 
     def read(self, oid: str) -> tuple[str, bytes] | None:

@@ -215,20 +215,27 @@ class Objects:
         return self.git.try_run("merge-base", one, other).line or None
 
     def make_durable(self, tip: str, *known: str) -> int:
-        """Put on disk every loose object reachable from ``tip`` and not from the ``known`` commits; return their number."""
+        """Put on disk every loose object reachable from ``tip`` and not from the ``known`` commits.
+
+        What this process made durable before is not synced again. Returns how many were.
+        """
         excluded = [f"^{commit}" for commit in known]
         listing = self.git.run("rev-list", "--objects", "--no-object-names", tip, *excluded, "--")
         folders: set[Path] = set()
-        count = 0
+        synced: list[str] = []
+        done = self.loose.durable
         for oid in listing.decode().split():
+            if oid in done:
+                continue
             path = self.loose.path(oid)
             with contextlib.suppress(FileNotFoundError):  # packed: git syncs its packs itself
                 _sync_file(path)
                 folders.add(path.parent)
-                count += 1
+                synced.append(oid)
         for folder in (*folders, *((self.loose.folder,) if folders else ())):
             sync_folder(folder)
-        return count
+        done.update(synced)
+        return len(synced)
 
     def tree_with(self, tree: str, base: str, paths: Iterable[str]) -> str:
         """The tree that equals ``tree``, but ``base`` at and below ``paths``."""

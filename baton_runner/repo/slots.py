@@ -134,12 +134,12 @@ class Slot:
             return Record(State.KEPT, purpose, "", "", 0, f"its record is damaged: {error.what}")
 
     def write(self, record: Record) -> None:
-        """Replace the record: durably where it stands for somebody's work, else only atomically.
+        """Replace the record: durably where a person is to find it, else only atomically.
 
-        A lost "free" or "verify" record costs nothing: such a slot is looked through before it is used again.
+        To lose a "used" or "free" record in a power cut costs nothing: whatever a slot holds is parked before reuse.
         """
         path = self.folder / "owner.json"
-        if record.purpose.kind is Kind.ATTEMPT and record.state is not State.FREE:
+        if record.state is State.KEPT:
             write_atomic(path, record.to_bytes(), _RECORD)
         else:
             self.folder.mkdir(parents=True, exist_ok=True)

@@ -141,7 +141,10 @@ def test_everything_that_only_the_tip_reaches_is_synced(space: RepoSpace, monkey
     monkeypatch.setattr(
         "baton_runner.repo.objects._sync_file", lambda path: synced.append(path.parent.name + path.name)
     )
-    assert space.objects().make_durable(tip, base) == 5
+    objects = space.objects()
+    assert objects.make_durable(tip, base) == 5
+    merge = objects.commit(objects.tree_of(tip), [base, tip], "durable when written")
+    assert objects.make_durable(merge, base) == 0
     expected = {
         space.git("rev-parse", name)
         for name in (tip, f"{tip}^{{tree}}", f"{tip}:deep", f"{tip}:deep/er", f"{tip}:deep/er/file")
