@@ -6,7 +6,7 @@ Other comments are nobody's business here. A name or value that is not understoo
 import difflib
 import re
 import textwrap
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from baton_runner.plan.model import Directives
@@ -30,13 +30,18 @@ class Comments:
     complaints: tuple[tuple[str, str], ...] = ()
 
 
+_NOTHING = Comments()
+
+
 def is_directive(comment: str) -> bool:
     """Whether the inside of a comment is addressed to us."""
     return _DIRECTIVE.match(comment) is not None
 
 
-def parse_comments(comments: Iterable[str]) -> Comments:
+def parse_comments(comments: Sequence[str]) -> Comments:
     """Read the insides of a task's comments. A command keeps its lines: a comment of several lines is one script."""
+    if not comments:
+        return _NOTHING
     recipe: list[str] = []
     verify: list[str] = []
     complaints: list[tuple[str, str]] = []

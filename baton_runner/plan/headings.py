@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 
 from baton_runner.plan.model import Flow, Wait
-from baton_runner.plan.notes import waits_of
+from baton_runner.plan.notes import names_before_numbers, waits_of
 
 __all__ = ["Heading", "parse_heading"]
 
@@ -26,16 +26,15 @@ _KEYWORDS = (
     "단계|스텝|파트|그룹|작업|마일스톤|섹션|스프린트"
 )
 _NUMBER = re.compile(
-    rf"[\W_]*(?:(?P<word>{_KEYWORDS})[\s#_-]*|第\s*)?"
+    rf"[\W_]*(?:(?i:{_KEYWORDS})[\s#_-]*|第\s*)?"
     r"(?P<number>\d{1,4}[a-z]?(?:\.\d{1,4}[a-z]?)*|[A-Z](?=[.):：]))"  # noqa: RUF001
     r"(?:\s*(?:阶段|階段|步|章|节|部分|単元)|\s*단계)?"
     r"(?:[*_`]*\s*[.):：．）、–—-]+|[*_`]*(?=\s|$))[*_`]*\s*",  # noqa: RUF001
-    re.IGNORECASE,
 )
 _WORDED_LETTER = re.compile(
-    rf"[\W_]*(?:{_KEYWORDS})\s+(?P<number>[A-Z])(?=\s*[.):：–—-]|\s*$)[.):：\s–—-]*",  # noqa: RUF001
-    re.IGNORECASE,
+    rf"[\W_]*(?i:{_KEYWORDS})\s+(?P<number>[A-Z])(?=\s*[.):：–—-]|\s*$)[.):：\s–—-]*",  # noqa: RUF001
 )
+_NAMES = names_before_numbers(_KEYWORDS)
 _SUFFIX = re.compile(r"\(([^()]*)\)\s*$")
 _FLOW = {"sequential": Flow.SEQUENTIAL, "parallel": Flow.PARALLEL}
 
@@ -61,15 +60,13 @@ def parse_heading(title: str, line: int) -> Heading:
             )
         ]
         flows = [_FLOW[part.lower()] for part in asked if part.lower() in _FLOW]
-        noted = [refs for part in asked if (refs := waits_of(part, line, names=_KEYWORDS)) is not None]
+        noted = [refs for part in asked if (refs := waits_of(part, line, names=_NAMES)) is not None]
         if len(flows) + len(noted) != len(asked):
             break
         flow = flows[0] if flows else flow
         waits = noted[0] if noted else waits
         rest = rest[: found.start()].rstrip()
     number = _NUMBER.match(rest) or _WORDED_LETTER.match(rest)
-    if number and number["number"].isalpha() and number["number"].islower():
-        number = None  # "a) preparation" is a list, not a number
     if number is None:
         return Heading(None, rest, flow, waits)
     return Heading(number["number"], rest[number.end() :].strip(), flow, waits)

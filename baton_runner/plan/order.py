@@ -108,12 +108,11 @@ class _Orderer:
         """Section labels; positions from 1 where no section carries one."""
         if not any(section.number for section in self.plan.sections):
             return {str(section.index + 1): (section.index,) for section in self.plan.sections}
-        found: dict[str, tuple[int, ...]] = {}
+        found: dict[str, list[int]] = {}
         for section in self.plan.sections:
             if section.number:
-                label = section.number.lower()
-                found[label] = (*found.get(label, ()), section.index)
-        return found
+                found.setdefault(section.number.lower(), []).append(section.index)
+        return {label: tuple(indexes) for label, indexes in found.items()}
 
     # -- inside a section
 
@@ -205,10 +204,10 @@ class _Orderer:
         return ()
 
     @cached_property
-    def _ids(self) -> dict[str, tuple[int, ...]]:
-        found: dict[str, tuple[int, ...]] = {}
+    def _ids(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
         for position, task in enumerate(self.plan.tasks):
-            found[task.id] = (*found.get(task.id, ()), position)
+            found.setdefault(task.id, []).append(position)
         return found
 
     @cached_property

@@ -188,8 +188,9 @@ class _Builder:
         if not repeated:
             return sections
         self.problems += [self._twins(key, *found) for key, found in repeated.items()]
+        numbers = {line: n for found in repeated.values() for n, line in enumerate(found, 1)}
         return tuple(
-            replace(section, tasks=tuple(_as_twin(task, repeated) for task in section.tasks)) for section in sections
+            replace(section, tasks=tuple(_as_twin(task, numbers) for task in section.tasks)) for section in sections
         )
 
     def _twins(self, key: str, first: int, second: int, *more: int) -> PlanError:
@@ -254,6 +255,9 @@ def _waits(text: str, draft: Draft) -> tuple[Wait, ...] | None:
 
 
 def _verification(found: list[Split], asked: Comments) -> tuple[Verification, ...]:
+    found = [part for part in found if part.spans or part.fences]
+    if not found and not asked.verify:
+        return ()
     spans = [Verification(command, Source.LABEL) for part in found for command in part.spans]
     fences = [Verification(command, Source.FENCE) for part in found for command in part.fences]
     return unique([*spans, *fences, *(Verification(command, Source.COMMENT) for command in asked.verify)])
@@ -267,11 +271,9 @@ def _title(text: str, tags: Markers) -> str:
     return _GAP.sub("", " ".join(cut.split())) if cut != text else " ".join(text.split())
 
 
-def _as_twin(task: Task, repeated: dict[str, list[int]]) -> Task:
-    lines = repeated.get(task.key)
-    if lines is None:
-        return task
-    return replace(task, key=f"{task.key}#{lines.index(task.line) + 1}", duplicate=True)
+def _as_twin(task: Task, numbers: dict[int, int]) -> Task:
+    number = numbers.get(task.line)
+    return task if number is None else replace(task, key=f"{task.key}#{number}", duplicate=True)
 
 
 def _count(lines: list[Line]) -> Counts:

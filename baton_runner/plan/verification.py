@@ -48,7 +48,10 @@ def split(text: str) -> Split:
 
 def unique(found: Iterable[Verification]) -> tuple[Verification, ...]:
     """The commands in their order, each once: where it was found first."""
-    return tuple({item.command: item for item in reversed(tuple(found))}.values())[::-1]
+    first: dict[str, Verification] = {}
+    for item in found:
+        first.setdefault(item.command, item)
+    return tuple(first.values())
 
 
 def resolve(

@@ -357,6 +357,32 @@ def test_the_plan_names_its_bytes_and_place() -> None:
     assert isinstance(plan.tasks[0], Task)
 
 
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "- [ ] 1.1 a\n",
+        "- [ ] same words\n",
+        "## 1. A\n- [ ] 1.1 a\n",
+        "- [ ] a\n  - [ ] b\n",
+        "- [ ] a\n  Verify: `b` (depends on 1.1)\n  <!-- run: c -->\n",
+        "  ```bash\n  x\n",
+        "(depends on 1.1, ",
+        "Verify: ` ",
+    ],
+)
+def test_reading_takes_linear_time_whatever_is_repeated(unit: str) -> None:
+    """Four times the file takes about four times as long, not sixteen."""
+
+    def seconds(size: int) -> float:
+        data = ("- [ ] 0.1 first " + unit * (size // len(unit))).encode()
+        start = time.process_time()
+        read_plan(data, change="c", path="tasks.md")
+        return time.process_time() - start
+
+    small, large = (min(seconds(size) for _ in range(2)) for size in (30_000, 120_000))
+    assert large < 10 * small + 0.05
+
+
 def test_ten_thousand_tasks_are_read_at_once() -> None:
     """Well under a second of processor time even where tests share a busy machine."""
     text = "".join(
