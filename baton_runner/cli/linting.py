@@ -123,9 +123,9 @@ def _unproven(tasks: "list[Task]", shown: str) -> str:
 
 
 def _is_ignored(repository: "Repository", path: "Path") -> bool:
-    """Whether git would ignore a path of the checkout."""
+    """Whether git would ignore what lies in a folder of the checkout, which need not exist yet."""
     found = repository.git.try_run(
-        "check-ignore", "--quiet", "--", str(path), cwd=repository.top,
+        "check-ignore", "--quiet", "--", str(path / "w"), cwd=repository.top,
         env={"GIT_DIR": str(repository.git_dir), "GIT_WORK_TREE": str(repository.top)},
     )  # fmt: skip
     return found.code == 0

@@ -60,9 +60,8 @@ def _print(change: "ListedChange", *, everything: bool, verify: bool) -> None:
     for section in change.sections:
         shown = [task for task in section.tasks if everything or not task.state.finished]
         hidden = len(section.tasks) - len(shown)
-        number = f"{section.section.number}. " if section.section.number else ""
         note = faint(f"  {hidden} finished") if hidden else ""
-        say(f"\n{strong(one_line(number + section.section.title) or 'Tasks')}{note}")
+        say(f"\n{strong(one_line(section.section.title) or 'Tasks')}{note}")
         for text in columns([_row(task) for task in shown], indent="  "):
             say(text)
             task = shown.pop(0)

@@ -110,6 +110,8 @@ def readable(record: str) -> Iterator[str]:
     match value.get("type"):
         case "output":
             yield str(value.get("text", ""))
+        case "baton":
+            yield f"- {value.get('event', '')} {value.get('turn', '')}, {value.get('time', '')}"
         case "assistant" | "user":
             yield from _contents(value.get("message"))
         case "result":

@@ -66,6 +66,12 @@ class Place:
             return controller, _task_in(controller, name)
         return self._task_of_any(name)
 
+    def close(self) -> None:
+        """Give back what a command opened."""
+        project = vars(self).get("project")
+        if project is not None and "database" in vars(project):
+            project.database.close()
+
     def _task_of_any(self, id_: str) -> "tuple[Controller, Task]":
         ids = [change.id for change in self.project.changes]
         found = []
@@ -112,7 +118,11 @@ def command(**settings: Any) -> Callable[[Callable[..., Any]], click.Command]:
         def call(folder: Path | None, **values: Any) -> Any:
             context = click.get_current_context()
             start: Path = context.find_object(Path) or Path()
-            return function(Place(start / (folder or "."), os.environ), **values)
+            place = Place((start / (folder or ".")).absolute(), os.environ)
+            try:
+                return function(place, **values)
+            finally:
+                place.close()
 
         call.__doc__ = function.__doc__
         call.__click_params__ = getattr(function, "__click_params__", [])  # type: ignore[attr-defined]
