@@ -6,6 +6,7 @@ variable and filter (threat: a template that never ends). No loader: a template 
 
 import functools
 import json
+import re
 import time
 from collections.abc import Callable, Mapping
 from io import StringIO
@@ -14,10 +15,10 @@ from typing import Any, TextIO
 import liquid
 from liquid.builtin.output import Output, OutputNode
 from liquid.builtin.tags.echo_tag import EchoNode, EchoTag
-from liquid.exceptions import LiquidError
+from liquid.exceptions import LiquidError, LiquidSyntaxError
 from liquid.filter import liquid_filter
 from liquid.output import LimitedStringIO
-from liquid.token import Token
+from liquid.token import TOKEN_OUTPUT, Token
 
 from baton_runner.workflow.fence import fenced
 from baton_runner.workflow.prompt_values import JsonList, JsonMap, Lines, Words
@@ -32,6 +33,9 @@ MAX_SECONDS = 5.0
 
 UNLOADABLE = ("include", "render")
 """Tags that read other files, which a prompt cannot."""
+
+_LITERAL_END = re.compile(r"\{%-?\s*end(raw|comment|doc)\b")
+"""The end of a block whose text is not read as a template."""
 
 
 class OutOfBounds(LiquidError):
@@ -134,7 +138,16 @@ def used_names(source: str) -> Mapping[str, int]:
 
 @functools.lru_cache(maxsize=16)
 def _parsed(source: str) -> liquid.BoundTemplate:
+    _refuse_unclosed(source)
     return _environment().from_string(source)
+
+
+def _refuse_unclosed(source: str) -> None:
+    """LiquidSyntaxError for a ``{{`` that nothing closes: the engine's lexer would look for its end for minutes."""
+    opening = source.find("{{", source.rfind("}}") + 1)
+    if opening >= 0 and not _LITERAL_END.search(source, opening):
+        token = Token(kind=TOKEN_OUTPUT, value="{{", start_index=opening, source=source)
+        raise LiquidSyntaxError("{{ is never closed by }}", token=token)
 
 
 @functools.cache

@@ -39,6 +39,20 @@ def test_wall_clock(monkeypatch: pytest.MonkeyPatch) -> None:
         render(WIDE)
 
 
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("body", ["a\n{{" + " " * 100_000, "a\n" + "{{" * 50_000, "}} a\n{{ issue.title"])
+def test_an_opening_that_is_never_closed(body: str) -> None:
+    """It is refused at once, with its line, where the engine would search for minutes."""
+    with pytest.raises(PolicyError, match=r"^WORKFLOW\.md:11: .*never closed"):
+        render(body)
+
+
+def test_literal_blocks_may_hold_openings() -> None:
+    """What stands in raw and comment blocks is not judged."""
+    assert render("{% raw %}{{ x{% endraw %}") == "{{ x"
+    assert render("a{% comment %}{{{% endcomment %}") == "a"
+
+
 def test_static_scan() -> None:
     """Filters and outside names are found in branches that are never taken, with their lines."""
     source = "{{ issue.a }}\n{% if false %}{{ issue.b | nope }}{% assign x = task.c %}{{ x }}{% endif %}"
