@@ -103,6 +103,7 @@ def _replace(target: Path, change: Callable[[bytes], bytes]) -> bool | None:
         waiting = target.with_name(f".{target.name}.baton")
         write_atomic(waiting, new, TICK, mode=mode)
         if target.read_bytes() != data:
+            waiting.unlink()
             return None
         rename(waiting, target, TICK_RENAME)
         before.seek(0)

@@ -213,6 +213,20 @@ def test_a_write_of_somebody_else_before_ours_wins_and_ours_is_made_on_it(tmp_pa
     assert file.read_bytes() == TEXT.replace(b"- [ ]", b"- [x]") + b"- [ ] 1.3 Theirs\r\n"
 
 
+def test_a_task_that_vanishes_between_reading_and_writing_leaves_nothing_behind(tmp_path: Path) -> None:
+    file = _write(tmp_path)
+    task = _read(TEXT).task("1.1")
+
+    def change(data: bytes) -> bytes:
+        new = mark(data, task, Mark.RESOLVED, path="tasks.md")
+        file.write_bytes(b"- [ ] 1.2 Read\n")
+        return new
+
+    with pytest.raises(PlanError, match="is not there any more"):
+        write_plan(file, change, tmp_path / "lock", root=tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["lock", "tasks.md"]
+
+
 def test_a_line_appended_while_ours_is_put_in_place_is_brought_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
