@@ -29,6 +29,14 @@ def test_all_missing_keys_of_a_board_at_once(tmp_path: Path) -> None:
     ]
 
 
+def test_the_check_can_be_asked_again(tmp_path: Path) -> None:
+    """R-033: before every tick the same answer for the same settings, without a file and without an effect."""
+    settings = load(tmp_path, "tracker: {kind: github_projects}\nagent: {kind: command}").settings
+    (tmp_path / "WORKFLOW.md").unlink()
+    assert missing(settings, Use.SERVICE) == missing(settings, Use.SERVICE)
+    assert len(missing(settings, Use.SERVICE)) == 4
+
+
 def test_both_unsupported_kinds_at_once(tmp_path: Path) -> None:
     """T019: tracker and agent."""
     front = "tracker: {kind: nonesuch}\nagent: {kind: codex9}"

@@ -30,6 +30,13 @@ def test_attempt_is_defined_as_null() -> None:
     assert render(body, attempt=3) == "3"
 
 
+def test_one_counter_for_retries_and_continuations() -> None:
+    """R-012: the template sees one number, whatever made the attempt; a second name for its kind does not exist."""
+    assert render("{{ attempt }}", attempt=1) == render("{{ attempt }}", attempt=1, failure=FAILURE) == "1"
+    with pytest.raises(PolicyError):
+        render("{{ retry_kind }}", attempt=1)
+
+
 @pytest.mark.parametrize(
     "body",
     [

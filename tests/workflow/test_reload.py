@@ -71,6 +71,18 @@ def test_an_invalid_edit_is_refused_whole(front: str, tmp_path: Path) -> None:
     assert policy.error is None
 
 
+def test_a_new_root_leaves_the_old_policy_alone(tmp_path: Path) -> None:
+    """R-030: who holds the policy of before keeps its paths; the application says that the workspace changed."""
+    applied = Applications()
+    policy = live(tmp_path, applied, GOOD + "workspace: {root: ../one}")
+    before = policy.policy
+    write(tmp_path, GOOD + "workspace: {root: ../two}", "One")
+    assert policy.refresh() is Refreshed.ADOPTED
+    assert before.settings.workspace.root == tmp_path.parent / "one"
+    assert policy.policy.settings.workspace.root == tmp_path.parent / "two"
+    assert applied.parts == [frozenset({"workspace"})]
+
+
 def test_a_deleted_file_keeps_the_policy(tmp_path: Path) -> None:
     """T024: the last good policy stays in force, also when asked again."""
     applied = Applications()
