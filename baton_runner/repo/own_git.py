@@ -11,6 +11,7 @@ import shutil
 import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from baton_runner.base import crash
@@ -32,7 +33,7 @@ class OwnGit:
 
     repository: Repository
 
-    @property
+    @cached_property
     def folder(self) -> Path:
         """Where it lies."""
         return self.repository.baton / "git"
@@ -91,15 +92,25 @@ class OwnGit:
 
     def _is_whole(self) -> bool:
         try:
+            present = tuple(_stamp(os.stat(name)) for name in self._files)  # noqa: PTH116 - on every call of git
+            if self._seen.get("whole") == present:
+                return True
             seal, _, body = (self.folder / "config").read_bytes().partition(b"\n")
-            return (
-                seal == _seal(body)
-                and (self.folder / "HEAD").read_bytes() == _HEAD
-                and (self.folder / "refs").is_dir()
-                and (self.folder / "info" / "exclude").is_file()
-            )
+            if seal != _seal(body) or (self.folder / "HEAD").read_bytes() != _HEAD:
+                return False
         except OSError:
             return False
+        self._seen["whole"] = present
+        return True
+
+    @cached_property
+    def _files(self) -> tuple[str, ...]:
+        return tuple(str(self.folder / name) for name in ("config", "HEAD", "refs", "info/exclude"))
+
+    @cached_property
+    def _seen(self) -> dict[str, tuple[tuple[int, ...], ...]]:
+        """What the files looked like when they were last read and found whole."""
+        return {}
 
     def _make(self) -> None:
         self.repository.ensure_baton()
@@ -118,6 +129,10 @@ class OwnGit:
             shutil.rmtree(self.folder)
         fresh.rename(self.folder)
         sync_folder(self.folder.parent)
+
+
+def _stamp(found: os.stat_result) -> tuple[int, ...]:
+    return (found.st_mode, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 
 
 def _seal(body: bytes) -> bytes:
