@@ -1,0 +1,226 @@
+"""``baton run`` from the inside: what is chosen, worked on, tried again, told, and how it ends."""
+
+from dataclasses import replace
+
+import pytest
+
+from baton_runner.base.errors import NothingCollected, PlanError, UsageError
+from baton_runner.build.report.values import ExitCode, TaskEnd
+from baton_runner.build.scope import Request
+from baton_runner.build.selection import Selection
+from tests.build.recording import BuildSpace, Recorder
+from tests.scenarios.space import POLICY
+
+PLAN = "## 1. A\n- [ ] 1.1 First\n- [ ] 1.2 Second\n## 2. B\n- [ ] 2.1 Third\n- [ ] 2.2 Fourth\n"
+
+
+def test_everything_is_built_once_and_then_nothing(space: BuildSpace) -> None:
+    space.start(PLAN)
+    first = space.build()
+    assert (first.exit_code, first.counts) == (ExitCode.DONE, {"resolved": 4})
+    assert [closing.closing.green for closing in first.closings] == [True]
+    second = space.build()
+    assert (second.exit_code, second.counts, len(second.kept)) == (ExitCode.DONE, {}, 4)
+    assert space.agent_turns() == {f"demo:{key}": 1 for key in ("1.1", "1.2", "2.1", "2.2")}
+
+
+def test_what_a_target_waits_for_runs_too(space: BuildSpace) -> None:
+    space.start(PLAN)
+    space.build("demo:2.1")
+    assert space.words() == {"demo:1.1": "resolved", "demo:1.2": "resolved", "demo:2.1": "resolved"}
+
+
+@pytest.mark.parametrize(
+    ("selection", "expected"),
+    [
+        (Selection(("1.2",)), {"1.2"}),
+        (Selection(("demo:1.*",)), {"1.1", "1.2"}),
+        (Selection(("d*",)), {"1.1", "1.2", "2.1", "2.2"}),
+        (Selection((), "first or SECOND"), {"1.1", "1.2"}),
+        (Selection(("demo",), "not third and not fourth and not 1.1"), {"1.2"}),
+    ],
+)
+def test_targets_globs_and_expressions_choose(space: BuildSpace, selection: Selection, expected: set[str]) -> None:
+    space.start(PLAN)
+    space.build(request=Request(selection=selection))
+    assert set(space.words()) == {f"demo:{key}" for key in expected}
+
+
+@pytest.mark.parametrize(
+    ("targets", "kind"),
+    [(("demo:9.9",), NothingCollected), (("other",), NothingCollected), (("demo:7.*",), NothingCollected)],
+)
+def test_a_target_that_names_nothing_is_an_error_and_starts_nothing(
+    space: BuildSpace, targets: tuple[str, ...], kind: type[Exception]
+) -> None:
+    space.start(PLAN)
+    with pytest.raises(kind):
+        space.build(*targets)
+    assert not space.agent_turns()
+
+
+def test_an_unknown_change_is_named_with_its_neighbour(space: BuildSpace) -> None:
+    space.start(PLAN)
+    space.start(PLAN, change="other")
+    with pytest.raises(UsageError, match="did you mean demo"):
+        space.build("demi:1.1")
+
+
+def test_without_a_change_nothing_is_collected(space: BuildSpace) -> None:
+    space.write("WORKFLOW.md", POLICY)
+    space.commit()
+    with pytest.raises(NothingCollected):
+        space.build()
+
+
+def test_all_changes_are_built_without_a_target(space: BuildSpace) -> None:
+    space.start("- [ ] 1.1 a\n", change="demo")
+    space.start("- [ ] 1.1 b\n", change="other")
+    space.build()
+    assert space.words() == {"demo:1.1": "resolved", "other:1.1": "resolved"}
+
+
+def test_a_failure_is_tried_no_more_in_this_run_and_told_with_its_output(space: BuildSpace) -> None:
+    space.start("- [ ] 1.1 First\n  Verify: `echo it is broken; exit 3`\n- [ ] 1.2 Second\n")
+    summary = space.build()
+    assert summary.exit_code is ExitCode.FAILED
+    assert space.words() == {"demo:1.1": "failed", "demo:1.2": "resolved"}
+    (failed,) = summary.failures
+    assert failed.result.failure is not None
+    assert "it is broken" in failed.result.failure.output
+    assert len([end for end in space.told.ends if end.name == "demo:1.1"]) == 1
+
+
+def test_the_first_failure_can_be_the_last(space: BuildSpace) -> None:
+    space.start("- [ ] 1.1 a\n  Verify: `false`\n- [ ] 1.2 b\n  Verify: `false`\n")
+    summary = space.build(request=Request(workers=1, max_failures=1))
+    assert summary.counts == {"failed": 1, "not run": 1}
+
+
+def test_last_failed_takes_what_failed_and_everything_when_nothing_did(space: BuildSpace) -> None:
+    space.start("- [ ] 1.1 a\n  Verify: `test -e ../../../../fixed || test -e $SPACE/fixed`\n- [ ] 1.2 b\n", POLICY)
+    space.write(
+        "WORKFLOW.md",
+        POLICY.replace('commands: ["true"]', 'commands: ["true"]\n  env: {SPACE: "' + str(space.root) + '"}'),
+    )
+    space.build()
+    assert space.words()["demo:1.1"] == "failed"
+    (space.root / "fixed").touch()
+    again = Request(selection=Selection(last_failed=True))
+    space.build(request=again)
+    assert space.words() == {"demo:1.1": "resolved"}
+    assert space.build(request=again).exit_code is ExitCode.DONE
+    assert space.told.headers[0].notes
+
+
+def test_force_does_what_is_named_again_and_nothing_else(space: BuildSpace) -> None:
+    space.start("- [ ] 1.1 a\n- [ ] 1.2 b\n")
+    space.script("1.1", "date +%N >> 1.1.txt")
+    space.build()
+    space.build(request=Request(selection=Selection(("demo:1.1",)), force=True))
+    assert space.words() == {"demo:1.1": "resolved"}
+    assert space.agent_turns() == {"demo:1.1": 2, "demo:1.2": 1}
+
+
+def test_a_held_task_needs_a_person_and_lets_nothing_paid_start_after_it(space: BuildSpace) -> None:
+    space.start("## 1. A\n- [~] 1.1 a\n## 2. B\n- [ ] 2.1 b\n")
+    summary = space.build()
+    assert summary.exit_code is ExitCode.FAILED
+    assert space.words() == {"demo:1.1": "held", "demo:2.1": "blocked"}
+    assert not space.agent_turns()
+
+
+def test_skip_held_lets_the_others_pass(space: BuildSpace) -> None:
+    space.start("## 1. A\n- [~] 1.1 a\n## 2. B\n- [ ] 2.1 b\n")
+    summary = space.build(request=Request(skip_held=True))
+    assert (summary.exit_code, space.words()) == (ExitCode.DONE, {"demo:2.1": "resolved"})
+
+
+def test_a_follow_up_is_a_persons_and_runs_only_when_it_is_named(space: BuildSpace) -> None:
+    space.start("- [ ] 1.1 a\n- [ ] 1.2 Archive the change\n")
+    assert space.build().exit_code is ExitCode.DONE
+    assert space.agent_turns() == {"demo:1.1": 1}
+    space.build("demo:1.2")
+    assert space.agent_turns() == {"demo:1.1": 1, "demo:1.2": 1}
+
+
+def test_a_plan_edited_while_it_runs_is_taken_up(space: BuildSpace) -> None:
+    """A task added by a person during the first pass is done in the same run."""
+    space.start("- [ ] 1.1 a\n")
+    plan = space.repo / "tasks/demo/tasks.md"
+    space.script("1.1", f"echo x > 1.1.txt; echo '- [ ] 1.2 b' >> {plan}")
+    assert space.build().exit_code is ExitCode.DONE
+    assert space.words() == {"demo:1.1": "resolved", "demo:1.2": "resolved"}
+
+
+def test_a_plan_broken_while_it_runs_ends_the_run_after_its_report(space: BuildSpace) -> None:
+    space.start("- [ ] 1.1 a\n")
+    plan = space.repo / "tasks/demo/tasks.md"
+    space.script("1.1", f"echo x > 1.1.txt; echo '- [ ] 1.2 b (depends on: 9.9)' >> {plan}")
+    with pytest.raises(UsageError, match=r"9\.9"):
+        space.build()
+    assert space.words()["demo:1.1"] == "resolved"
+
+
+def test_a_task_edited_after_it_failed_is_tried_again_in_the_same_run(space: BuildSpace) -> None:
+    space.start("- [ ] 1.1 a\n  Verify: `test -e ok.txt`\n")
+    plan = space.repo / "tasks/demo/tasks.md"
+    fail = f"echo x >> 1.1.txt; grep -q better {plan} && touch ok.txt; "
+    space.script("1.1", fail + f"[ $BATON_ATTEMPT = 2 ] && sed -i 's/1.1 a/1.1 a better/' {plan}; true")
+    space.write("WORKFLOW.md", POLICY.replace("kind: command", "kind: command, max_turns: 1"))
+    assert space.build().exit_code is ExitCode.DONE
+    assert space.told.ends[0].failed
+    assert space.words() == {"demo:1.1": "resolved"}
+
+
+def test_the_closing_check_finds_what_a_later_task_broke(space: BuildSpace) -> None:
+    space.start("- [ ] 1.1 a\n  Verify: `test -f 1.1.txt`\n- [ ] 1.2 b (depends on: 1.1)\n")
+    space.script("1.2", "git rm -q 1.1.txt; echo x > 1.2.txt")
+    summary = space.build()
+    assert summary.exit_code is ExitCode.FAILED
+    assert [dict(closing.closing.red) for closing in summary.closings] == [{"test -f 1.1.txt": ("1.1",)}]
+
+
+def test_a_task_without_a_command_is_refused_before_anything_starts(space: BuildSpace) -> None:
+    space.start(PLAN, POLICY.replace('commands: ["true"]', "commands: []"))
+    with pytest.raises(PlanError, match="no verification command"):
+        space.build()
+    assert not space.agent_turns()
+
+
+def test_a_request_to_stop_is_an_interruption_and_the_next_run_goes_on(space: BuildSpace) -> None:
+    space.start(PLAN)
+
+    class Stopping(Recorder):
+        def task_ended(self, end: TaskEnd) -> None:
+            super().task_ended(end)
+            stopped.cancel.set()
+
+    stopped = space.project()
+    space.project = lambda: stopped  # type: ignore[method-assign]
+    assert space.build(request=Request(workers=1), reporter=Stopping()).exit_code is ExitCode.INTERRUPTED
+    del space.project
+    assert space.build().exit_code is ExitCode.DONE
+    assert max(space.agent_turns().values()) == 1
+
+
+@pytest.mark.parametrize("mark", ["BATON_MARKER", "BATON_TASK_ID"])
+def test_an_agent_that_calls_us_is_told_to_do_its_task(space: BuildSpace, mark: str) -> None:
+    space.start(PLAN)
+    project = space.project()
+    environ = {**project.environ, mark: "demo:1.1"}
+    space.project = lambda: replace(project, environ=environ)  # type: ignore[method-assign]
+    with pytest.raises(UsageError) as caught:
+        space.build()
+    assert caught.value.code == "in_assignment"
+
+
+def test_inside_a_worktree_of_ours_nothing_is_scheduled(space: BuildSpace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also when an agent dropped our marks from its environment."""
+    space.start(PLAN)
+    inside = space.project().repository.state_root(None) / "somewhere"
+    inside.mkdir(parents=True)
+    monkeypatch.chdir(inside)
+    with pytest.raises(UsageError) as caught:
+        space.build()
+    assert caught.value.code == "in_assignment"
