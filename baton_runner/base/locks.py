@@ -22,7 +22,8 @@ __all__ = ["Lock", "Owner"]
 
 _POLL_SECONDS = 0.01
 _LOOKERS = 1000
-"""So often a lock is tried that is only being looked at; each look lasts microseconds."""
+_LOOK_SECONDS = 0.001
+"""A lock that is only being looked at is tried again, so often and this far apart; a look lasts microseconds."""
 
 
 @dataclass(frozen=True)
@@ -132,6 +133,7 @@ def _locked(descriptor: int) -> bool:
         if not _flocked(descriptor, fcntl.LOCK_SH):
             return False
         fcntl.flock(descriptor, fcntl.LOCK_UN)
+        time.sleep(_LOOK_SECONDS)
     return False
 
 
