@@ -33,6 +33,9 @@ WRITE = crash.declare("fingerprint.write")
 _YOUNG_NS = 2_000_000_000
 """Files changed this shortly before they were looked at are compared by their bytes: some file systems tick in seconds."""
 _RECORDS = ("receipts", "outcomes", "definitions", "pending", "ticks", "redo", "failures")
+_SLOW_WHEN_SET = (
+    "GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_CEILING_DIRECTORIES", "BATON_MARKER", "BATON_TASK_ID",
+)  # fmt: skip
 _OPEN = {"pending", "redo"}
 _FACTS = ("complete", "baseline")
 
@@ -57,8 +60,8 @@ class Place:
 
 
 def locate(start: Path, environ: Mapping[str, str]) -> Place | None:
-    """The checkout around a folder; None when only git itself can tell (variables of git's are set, odd layouts)."""
-    if any(name in environ for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_CEILING_DIRECTORIES")):
+    """The checkout around a folder; None where only the slow path can tell: git's own variables are set, an assignment."""
+    if any(name in environ for name in _SLOW_WHEN_SET):
         return None
     with suppress(OSError, ValueError):
         here = start.resolve(strict=True)
@@ -71,8 +74,11 @@ def locate(start: Path, environ: Mapping[str, str]) -> Place | None:
     return None
 
 
-def answer(place: Place, request: Sequence[str], environ: Mapping[str, str]) -> str | None:
-    """What the last run with this request said, if all that it rested on is as it was; None when the slow path must look."""
+def answer(place: Place, request: Sequence[str], environ: Mapping[str, str]) -> int | None:
+    """How many tasks are up to date, if all that this rests on is as the last run left it; None when that must be looked at.
+
+    ``request`` are the words that select tasks; the same words were remembered.
+    """
     try:
         record: dict[str, Any] = json.loads(place.file.read_bytes())
         if record["version"] != __version__ or record["request"] != list(request) or record["top"] != str(place.top):
@@ -82,14 +88,14 @@ def answer(place: Place, request: Sequence[str], environ: Mapping[str, str]) -> 
             return None
         if record["seen"] != _look(watched) or record["young"] != {path: _bytes(path) for path in record["young"]}:
             return None
-        text: str = record["text"]
+        tasks: int = record["tasks"]
     except (OSError, ValueError, KeyError, TypeError):
         return None  # an optimisation: whatever is wrong with it, the slow path knows the truth
-    return text
+    return tasks
 
 
-def remember(project: "Project", place: Place, request: Sequence[str], text: str, began_ns: int) -> None:
-    """Note that a run which began then (``time.time_ns``) left nothing to do, and said ``text``."""
+def remember(project: "Project", place: Place, request: Sequence[str], tasks: int, began_ns: int) -> None:
+    """Note that a run which began then (``time.time_ns``) found every one of so many tasks up to date."""
     watched = _watched(project, place)
     if any(_entries(folder) for folder in watched.records if Path(folder).parent.name in _OPEN):
         return  # a decision or a publication is waiting
@@ -105,7 +111,7 @@ def remember(project: "Project", place: Place, request: Sequence[str], text: str
         "variables": _values(watched.variables, project.environ),
         "seen": seen,
         "young": young,
-        "text": text,
+        "tasks": tasks,
     }
     files.write_atomic(place.file, json.dumps(record).encode(), WRITE)
 
@@ -130,10 +136,12 @@ class _Watched:
 def _watched(project: "Project", place: Place) -> _Watched:
     from baton_runner.base.slug import slug
     from baton_runner.controller.branch import Branch
+    from baton_runner.repo.setup import INCLUDE_FILE, wanted_files
 
     paths = [place.top / "WORKFLOW.md", place.git_dir / "HEAD", place.common_dir / "packed-refs"]
     paths += [project.policy.path] if project.policy.path else []
-    paths += [place.top / path for path in project.copied_files]
+    paths += [place.top / path for path in wanted_files(project.checkout, project.policy.settings.workspace.copy)]
+    paths += [place.top / INCLUDE_FILE]
     records: list[Path] = [place.common_dir / "reftable"]
     for change in project.changes:
         name = slug(change.id)

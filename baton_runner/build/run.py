@@ -1,27 +1,49 @@
 """The one entry for ``baton run``: opens the reporters, drives or explains, and gives the exit code."""
 
 import sys
+import time
+from dataclasses import dataclass
 from typing import TextIO
 
+from baton_runner.build import fingerprint
 from baton_runner.build.drive import run_changes
 from baton_runner.build.preview import preview_lines
 from baton_runner.build.report.output import Output, open_reporters
+from baton_runner.build.report.values import ExitCode
 from baton_runner.build.scope import Request
 from baton_runner.controller.project import Project
 
-__all__ = ["explain", "run"]
+__all__ = ["Fast", "explain", "run"]
+
+
+@dataclass(frozen=True)
+class Fast:
+    """Where the fast answer of the next run is kept, and for which words of the command line."""
+
+    place: fingerprint.Place
+    words: tuple[str, ...]
 
 
 def run(
-    project: Project, request: Request, output: Output, *, out: TextIO | None = None, err: TextIO | None = None
+    project: Project,
+    request: Request,
+    output: Output,
+    *,
+    out: TextIO | None = None,
+    err: TextIO | None = None,
+    fast: Fast | None = None,
 ) -> int:
     """Work on what is not finished: 0 done, 1 failures or a person must act, 2 interrupted.
 
     Errors of base/errors pass through: UsageError, NothingCollected (no change, no task, no match), PlanError,
-    PolicyError, and what ended the run early, after its report.
+    PolicyError, and what ended the run early, after its report. ``fast`` is told when nothing was left to do.
     """
+    began = time.time_ns()
     with open_reporters(output, project.environ, out or sys.stdout, err or sys.stderr) as reporter:
-        return run_changes(project, request, reporter).exit_code.value
+        summary = run_changes(project, request, reporter)
+    if fast is not None and summary.exit_code is ExitCode.DONE and not summary.warnings and not summary.ends:
+        fingerprint.remember(project, fast.place, fast.words, len(summary.kept), began)
+    return summary.exit_code.value
 
 
 def explain(project: Project, request: Request, output: Output, *, out: TextIO | None = None) -> int:

@@ -4,6 +4,9 @@ from pathlib import Path
 
 import click
 
+from baton_runner.build.fingerprint import answer, locate
+from baton_runner.cli.exits import Exit
+from baton_runner.cli.output import say
 from baton_runner.cli.place import TASK, Place, command
 
 __all__ = ["run_command"]
@@ -53,9 +56,16 @@ def run_command(
     A target is a change, change:id, a glob of either, or an id where there is one change. What is up to date is
     skipped; a second run does nothing.
     """
+    plain = not (exitfirst or maxfail or last_failed or dry_run or force or junitxml or events or durations or verbose)
+    spot = locate(place.folder, place.environ) if plain else None
+    words = (*targets, "-k", expression, "--agent", agent or "", "--skip-held", str(skip_held))
+    if spot is not None and (tasks := answer(spot, words, place.environ)) is not None:
+        say(f"{tasks} up to date, nothing was touched since the last run")
+        return Exit.DONE
+
     from baton_runner.build.report.lines import Verbosity
     from baton_runner.build.report.output import Output
-    from baton_runner.build.run import explain, run
+    from baton_runner.build.run import Fast, explain, run
     from baton_runner.build.scope import DEFAULT_WORKERS, Request
     from baton_runner.build.selection import Selection
 
@@ -69,4 +79,6 @@ def run_command(
     )
     verbosity = Verbosity.QUIET if quiet else Verbosity.VERBOSE if verbose else Verbosity.NORMAL
     output = Output(verbosity=verbosity, durations=durations, junit=junitxml, events=events)
-    return (explain if dry_run else run)(place.project, request, output)
+    if dry_run:
+        return explain(place.project, request, output)
+    return run(place.project, request, output, fast=Fast(spot, words) if spot else None)

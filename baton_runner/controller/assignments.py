@@ -109,7 +109,7 @@ class Assignment:
             judged = self._failure("error", str(error))
         end = judged if isinstance(judged, End) else self._ended(failure=judged)
         if end.receipt:
-            worktree.release()
+            worktree.release(_held_by_us(worktree, end.receipt))
         else:
             worktree.keep("left by an interrupted run")
         return end
@@ -119,16 +119,15 @@ class Assignment:
         base = parts.branch.ensure()
         purpose = Purpose(Kind.ATTEMPT, parts.change.id, task.key, self._number)
         worktree = parts.workspaces.acquire(purpose, base)
-        kept = "interrupted"
+        end = self._ended()
         try:
             end = self._prepared(worktree, base)
-            kept = end.failure.message if end.failure else "" if end.receipt else kept
         finally:
             run_hook(parts, Hook.AFTER_RUN, task, worktree.path, self._logs)
-            if kept:
-                worktree.keep(kept.partition("\n")[0][:200])
+            if end.receipt is not None:
+                worktree.release(_held_by_us(worktree, end.receipt))
             else:
-                worktree.release()
+                worktree.keep(end.failure.message.partition("\n")[0][:200] if end.failure else "interrupted")
         if end.failure is not None:
             end = replace(end, failure=replace(end.failure, worktree=str(worktree.path)))
         return end
@@ -214,9 +213,9 @@ class Assignment:
             return self._failure("agent", str(error))
         if captured.left_behind:
             self._emit("attempt.left_behind", paths=list(captured.left_behind))
-        if captured.commit is None and brief.previous is None and not brief.allow_empty:
+        if captured.commit is None and not brief.allow_empty:
             return self._ended(failure=self._failure("no_change", _no_change(denials)), final=True)
-        self._park(captured)
+        self._park(captured, packet.base)
         return self._integrate(captured, packet, digest)
 
     def _integrate(self, captured: Captured, packet: Packet, digest: str) -> End | Failure:
@@ -269,10 +268,11 @@ class Assignment:
             return self._ended(failure=failure, final=True)
         return failure
 
-    def _park(self, captured: Captured) -> None:
+    def _park(self, captured: Captured, base: str) -> None:
         """Name the attempt's commit by a ref of ours before anything relies on it; a later turn gets its own."""
         if captured.commit is None:
             return
+        self._parts.objects.make_durable(captured.commit, base)
         name = attempt_ref(self._parts.change.id, self._brief.task.key, self._number)
         for ref in (name, f"{name}.{self._turns}"):
             try:
@@ -411,6 +411,11 @@ class Assignment:
 
     def _emit(self, kind: str, **data: Any) -> None:
         self._parts.events.emit(self._parts.change.id, self._brief.task.key, kind, **data)
+
+
+def _held_by_us(worktree: Worktree, receipt: Receipt) -> str | None:
+    """The commit the worktree is at, where the published receipt names it; None where nothing was changed in it."""
+    return receipt.commit if worktree.head() == receipt.commit else None
 
 
 def _reason(result: TurnResult) -> tuple[FailureKind, str]:

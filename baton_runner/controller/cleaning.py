@@ -98,7 +98,7 @@ def _landed(project: Project) -> Iterator[Removal]:
         change, found = branch
         base = found.base()
         tip = found.tip()
-        into = project.refs.get(base.base_branch) if base is not None and base.base_branch is not None else None
+        into = project.refs.get(base.base_branch) if base is not None and base.base_branch else None
         if change in open_changes or base is None or tip is None or into is None or found.checked_out() is not None:
             continue
         if project.objects.is_ancestor(tip, into):

@@ -101,7 +101,7 @@ def _target(controller: Controller, into: str | None) -> str:
     if into is not None:
         return into if into.startswith("refs/") else f"refs/heads/{into}"
     base = controller.parts.branch.base()
-    if base is None or base.base_branch is None:
+    if base is None or not base.base_branch:
         raise ActionNeeded(
             "the change started from no branch (HEAD was detached)",
             where=controller.change.id,

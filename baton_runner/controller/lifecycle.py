@@ -45,6 +45,11 @@ class Subject:
     redo: Redo | None
 
     @property
+    def done_before(self) -> bool:
+        """Whether it was finished once, so that there may be nothing left to change: only a first run must."""
+        return self.redo is not None or self.receipt is not None or self.assessment.state is State.BROKEN
+
+    @property
     def reason(self) -> str:
         """Why it is worked on, in one word for the packet."""
         match self.assessment.state:
@@ -210,7 +215,7 @@ class Lifecycle:
             failure=subject.failure,
             previous=subject.receipt,
             answers=subject.redo,
-            allow_empty=settings.agent.allow_empty or subject.task.directives.allow_empty,
+            allow_empty=settings.agent.allow_empty or subject.task.directives.allow_empty or subject.done_before,
         )
 
     def _publish(self, subject: Subject, receipt: Receipt, verdict: Verdict, work: Work, *, attempts: int) -> Result:

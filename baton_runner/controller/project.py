@@ -85,7 +85,7 @@ class Project:
     def workspaces(self) -> Workspaces:
         """Our worktrees."""
         root = self.repository.state_root(self.policy.settings.workspace.root)
-        return Workspaces(self.objects, root, self.clock)
+        return Workspaces(self.objects, root, self.clock, self.policy.settings.workspace.sparse)
 
     @cached_property
     def checkout(self) -> Watch:

@@ -100,7 +100,7 @@ class Publisher:
         receipt = pending.receipt
         crash.reach(DURABLE)
         if pending.merge is not None:
-            self._objects.make_durable(pending.merge, pending.old_head)
+            self._objects.make_durable(pending.merge, pending.old_head, receipt.commit)
         self._move(pending)
         crash.reach(MOVED)
         if pending.merge is not None:

@@ -5,14 +5,14 @@ The record is a blob of canonical JSON under ``refs/baton/changes/<change>``; it
 
 import contextlib
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from baton_runner.base.digest import canonical
 from baton_runner.base.errors import DamagedRecord
 from baton_runner.repo.objects import Objects
 from baton_runner.repo.refs import RefExists, RefMoved, Refs, RefUpdate, change_ref
 
-__all__ = ["Origin", "begin_change", "read_origin"]
+__all__ = ["Origin", "begin_again", "begin_change", "read_origin"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +59,22 @@ def begin_change(objects: Objects, change: str, origin: Origin) -> Origin:
         with contextlib.suppress(RefExists):
             refs.create(first.branch, first.base_commit)
     return first
+
+
+def begin_again(objects: Objects, change: str, before: Origin, commit: str) -> Origin:
+    """Make the branch of a change anew at a commit, after it was deleted, and record that as its base.
+
+    Whoever comes second finds the branch and gets the record that is there.
+    """
+    refs = Refs(objects.repository)
+    origin = replace(before, base_commit=commit)
+    blob = objects.blob(canonical(asdict(origin)))
+    updates = [RefUpdate(change_ref(change), blob, refs.get(change_ref(change))), RefUpdate(origin.branch, commit, None)]
+    try:
+        refs.transaction(updates)
+    except RefMoved:
+        return read_origin(objects, change) or before
+    return origin
 
 
 def _record(objects: Objects, refs: Refs, change: str, origin: Origin) -> None:

@@ -23,7 +23,16 @@ from baton_runner.repo.worktrees import Worktree
 from baton_runner.workflow.build_settings import WorkspaceSettings
 from baton_runner.workflow.shapes import SetupStep
 
-__all__ = ["INCLUDE_FILE", "Brought", "SetupFailed", "bring", "place_context", "run_setup", "setup_digest"]
+__all__ = [
+    "INCLUDE_FILE",
+    "Brought",
+    "SetupFailed",
+    "bring",
+    "place_context",
+    "run_setup",
+    "setup_digest",
+    "wanted_files",
+]
 
 INCLUDE_FILE = ".worktreeinclude"
 _STATE = "setup.json"
@@ -56,7 +65,7 @@ def bring(worktree: Worktree, source: Watch | None, settings: WorkspaceSettings)
         return Brought()
     copied: dict[str, str] = {}
     skipped: list[str] = []
-    for path in _wanted(source, settings.copy):
+    for path in wanted_files(source, settings.copy):
         outcome = copy_private(source.top, worktree.path, path)
         if outcome.reason:
             skipped.append(f"{path}: {outcome.reason}")
@@ -130,7 +139,7 @@ def place_context(worktree: Worktree, source: Path, paths: Iterable[str]) -> Pat
     return folder
 
 
-def _wanted(source: Watch, patterns: Sequence[str]) -> tuple[str, ...]:
+def wanted_files(source: Watch, patterns: Sequence[str]) -> tuple[str, ...]:
     """The ignored, untracked files that the patterns name, sorted."""
     include = source.top / INCLUDE_FILE
     has_file = include.is_file() and not include.is_symlink()

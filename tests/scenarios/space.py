@@ -113,9 +113,7 @@ class Space:
     ) -> Done:
         return self.ended(self.spawn(*args, env=env, cwd=cwd), timeout=timeout)
 
-    def spawn(
-        self, *args: str, env: Mapping[str, str] | None = None, cwd: Path | None = None
-    ) -> subprocess.Popen[str]:
+    def spawn(self, *args: str, env: Mapping[str, str] | None = None, cwd: Path | None = None) -> subprocess.Popen[str]:
         return subprocess.Popen(
             [sys.executable, "-m", "baton_runner", *args],
             cwd=cwd or self.repo,

@@ -13,6 +13,7 @@ _ESCAPES = re.compile(
     r"|\x9b[0-?]*[ -/]*[@-~]?"
     r"|\x1b[ -/]*[0-~]?"
 )
+_NONCHARACTERS = frozenset(map(chr, range(0xFDD0, 0xFDF0)))
 _MINUTE, _HOUR = 60, 3600
 
 
@@ -22,7 +23,13 @@ def clean(text: str) -> str:
     What turns the direction of writing goes too, so that a line reads as it is.
     """
     text = _ESCAPES.sub("", text).replace("\r\n", "\n").replace("\r", "\n")
-    return "".join(sign for sign in text if sign in "\n\t" or unicodedata.category(sign) not in {"Cc", "Cf", "Cs"})
+    return "".join(sign for sign in text if sign in "\n\t" or _is_shown(sign))
+
+
+def _is_shown(sign: str) -> bool:
+    """Whether a sign is no control, format or surrogate character and none that Unicode and XML keep out of text."""
+    is_noncharacter = ord(sign) & 0xFFFE == 0xFFFE or sign in _NONCHARACTERS  # noqa: PLR2004 - the last two of each plane
+    return unicodedata.category(sign) not in {"Cc", "Cf", "Cs"} and not is_noncharacter
 
 
 def one_line(text: str) -> str:
@@ -59,7 +66,7 @@ def seconds(value: float) -> str:
     """A time as people read it: ``0.05s``, ``12.3s``, ``4m05s``, ``1h02m``."""
     if value < 1:
         return f"{value:.2f}s"
-    if value < _MINUTE:
+    if round(value, 1) < _MINUTE:
         return f"{value:.1f}s"
     whole = round(value)
     if whole < _HOUR:
