@@ -1,6 +1,7 @@
 """``baton init``: the files that a repository needs, written where they are missing, shown where they are not."""
 
 import shutil
+from pathlib import Path
 
 import click
 
@@ -37,7 +38,7 @@ def init_command(place: Place, agent: str, extras: tuple[str, ...]) -> Exit:
     for each in proposed:
         name = each.path.relative_to(repository.top).as_posix()
         if each.exists:
-            _show(name, each.text, same=each.path.is_file() and each.path.read_bytes() == each.text.encode())
+            _show(name, each.addition, same=_holds(each.path, each.text))
             continue
         write(each)
         say(f"{good('wrote')}  {name}")
@@ -51,11 +52,16 @@ def init_command(place: Place, agent: str, extras: tuple[str, ...]) -> Exit:
     return Exit.DONE
 
 
+def _holds(path: Path, text: str) -> bool:
+    """Whether a file is as it would be written."""
+    return path.is_file() and path.read_bytes() == text.encode()
+
+
 def _show(name: str, text: str, *, same: bool) -> None:
     """Say what belongs into a file that exists."""
     if same:
         say(f"{good('kept')}   {name} (as it would be written)")
         return
-    say(f"{wary('kept')}   {name} exists; what would have been written:")
+    say(f"{wary('kept')}   {name} exists; what belongs into it:")
     for each in text.splitlines():
         say(f"    {each}".rstrip())

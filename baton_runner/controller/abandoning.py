@@ -11,10 +11,11 @@ from pathlib import Path
 from baton_runner.base import crash, files
 from baton_runner.base.clock import rfc3339
 from baton_runner.base.digest import canonical
-from baton_runner.base.errors import ActionNeeded, BatonError
+from baton_runner.base.errors import ActionNeeded, BatonError, UsageError
 from baton_runner.base.slug import slug
 from baton_runner.controller.branch import Branch
 from baton_runner.controller.claims import Claims
+from baton_runner.controller.controller import Controller
 from baton_runner.controller.project import Project
 from baton_runner.evidence.layout import Layout
 from baton_runner.plan import ticking
@@ -115,14 +116,13 @@ def _blank(project: Project, change: Change | None, layout: Layout) -> tuple[int
     """Blank the boxes that stand for receipts of ours; those a person ticked stay."""
     if change is None:
         return 0, ()
-    shown = change.plan_path.relative_to(project.top).as_posix()
     try:
-        plan = load_plan(change.plan_path, change.id, shown)
-    except BatonError as error:
+        controller = Controller(project, change)
+    except UsageError as error:  # a broken plan may be given up; its boxes are the user's to mend
         return 0, (str(error),)
-    lock = project.repository.locks / "plans" / f"{layout.slug}.lock"
+    lock = controller.parts.plan_lock
     done, problems = 0, []
-    for task in plan.tasks:
+    for task in controller.plan.tasks:
         if task.mark is not Mark.RESOLVED or not layout.tick_mark(task.key).exists():
             continue
         try:

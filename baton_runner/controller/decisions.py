@@ -4,8 +4,6 @@ A decision is on disk before anything else moves: refs, files and boxes follow i
 that is to be done again, never one that looks finished. Nothing here deletes work: commits stay under attempt refs.
 """
 
-from pathlib import Path
-
 from baton_runner.base import crash, files
 from baton_runner.base.clock import rfc3339
 from baton_runner.base.errors import ActionNeeded, NothingCollected
@@ -83,7 +81,7 @@ def accept(controller: Controller, task: Task) -> Assessment:
                 raise ActionNeeded(problem, where=controller.plan.path)
         else:
             _drop_proof(parts, task)  # what is left of one (a mark, a ref) would say that the task is not accepted
-            ticking.tick(parts.change.plan_path, task, lock_path=_plan_lock(parts), root=parts.top)
+            ticking.tick(parts.change.plan_path, task, lock_path=parts.plan_lock, root=parts.top)
     return _seen(controller, task)
 
 
@@ -112,11 +110,6 @@ def _drop_proof(parts: Parts, task: Task) -> None:
     for path in (parts.layout.receipt(task.key), parts.layout.outcome(task.key), parts.layout.tick_mark(task.key)):
         if path.exists():
             files.remove(path, _PROOF_DROPPED)
-
-
-def _plan_lock(parts: Parts) -> Path:
-    """The lock under which every tick of ours is written."""
-    return parts.repository.locks / "plans" / f"{parts.layout.slug}.lock"
 
 
 def _refuse_unfit(controller: Controller, task: Task) -> None:

@@ -147,8 +147,7 @@ def _write(parts: Parts, before: bytes, after: bytes) -> None:
             )
         return after
 
-    lock = parts.repository.locks / "plans" / f"{parts.layout.slug}.lock"
-    ticking.write_plan(parts.change.plan_path, numbered, lock, root=parts.top)
+    ticking.write_plan(parts.change.plan_path, numbered, parts.plan_lock, root=parts.top)
 
 
 def _drop_old(parts: Parts, old: Plan, kept: set[str]) -> None:

@@ -15,8 +15,10 @@ __all__ = ["Extra", "Proposed", "propose", "write"]
 
 _WRITE = crash.declare("init.write")
 
-_DODO = "from baton_runner.doit import *  # noqa: F403 - every task of the plans becomes a doit task\n"
-_NOX = "from baton_runner.nox import baton  # noqa: F401 - nox -s baton\n"
+_DODO = 'from baton_runner.doit import DOIT_CONFIG, task_baton\n\n__all__ = ["DOIT_CONFIG", "task_baton"]\n'
+_DODO_LINE = "from baton_runner.doit import task_baton\n"
+_NOX = 'from baton_runner.nox import session_baton\n\n__all__ = ["session_baton"]\n'
+_NOX_LINE = "from baton_runner.nox import session_baton\n"
 _MAKE = ".PHONY: baton\nbaton:\n\tbaton run\n"
 _CI = """\
 # Works on the plans when asked to, or only proves what is finished; receipts travel as refs, so nothing is done twice.
@@ -69,10 +71,14 @@ class Extra(StrEnum):
 
 @dataclass(frozen=True)
 class Proposed:
-    """A file of the repository and what belongs into it; ``exists``: it is there, and stays as it is."""
+    """A file of the repository and what belongs into it. ``exists``: it is there, and stays as it is.
+
+    ``addition`` is what to add by hand to a file that is there.
+    """
 
     path: Path
     text: str
+    addition: str
     exists: bool
 
 
@@ -87,7 +93,10 @@ def propose(top: Path, agent: str, extras: Iterable[Extra]) -> tuple[Proposed, .
         Extra.EXAMPLE: (_example(top), _PLAN),
     }
     texts |= dict(more[extra] for extra in Extra if extra in chosen)
-    return tuple(Proposed(top / name, text, (top / name).exists()) for name, text in texts.items())
+    additions = {"dodo.py": _DODO_LINE, "noxfile.py": _NOX_LINE}
+    return tuple(
+        Proposed(top / name, text, additions.get(name, text), (top / name).exists()) for name, text in texts.items()
+    )
 
 
 def write(proposed: Proposed) -> None:

@@ -1,5 +1,7 @@
 """``baton init``: writes what is missing, touches nothing that is there."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -40,14 +42,14 @@ def test_a_file_that_is_there_stays_byte_for_byte(empty: World, name: str) -> No
     before = (empty.repo / name).read_bytes()
     text = empty.ok("init", "--nox", "--make", "--ci")
     assert (empty.repo / name).read_bytes() == before
-    assert f"{name} exists; what would have been written:" in text
+    assert f"{name} exists; what belongs into it:" in text
     assert text.count("wrote") == 4
 
 
 def test_every_extra_is_written_when_asked(empty: World) -> None:
     """noxfile, Makefile target, CI workflow: the workflow fetches receipts first and pushes them in any case."""
     empty.ok("init", "--nox", "--make", "--ci")
-    assert "baton_runner.nox" in empty.read("noxfile.py")
+    assert "session_baton" in empty.read("noxfile.py")
     assert "\tbaton run\n" in empty.read("Makefile")
     workflow = yaml.safe_load(empty.read(".github/workflows/baton.yml"))
     steps = workflow["jobs"]["baton"]["steps"]
@@ -58,6 +60,17 @@ def test_every_extra_is_written_when_asked(empty: World) -> None:
     run = runs.index("baton run")
     assert fetch[0] < run < push[0]
     assert steps[push[0]]["if"] == "always()"
+
+
+@pytest.mark.parametrize(("name", "expected"), [("dodo.py", "task_baton"), ("noxfile.py", "session_baton")])
+def test_what_doit_and_nox_load_can_be_loaded(empty: World, name: str, expected: str) -> None:
+    """The written files are Python that finds what it names."""
+    empty.ok("init", "--nox")
+    code = f"import runpy; print(runpy.run_path('{name}')['{expected}'])"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=empty.repo, env=empty.environ, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_a_second_init_changes_nothing(empty: World) -> None:
