@@ -43,7 +43,7 @@ class CheckCache:
     def add(self, tree: str, command: str, setting: CheckSetting, *, seconds: float, at: str) -> None:
         """Remember a green."""
         record = canonical({"command": command, "seconds": seconds, "at": at})
-        files.write_atomic(self._path(tree, command, setting), record, WRITE)
+        files.replace_file(self._path(tree, command, setting), record)
 
     def prune(self, keep: Collection[str], *, most: int) -> None:
         """Forget trees beyond the newest ``most``, except those in ``keep``."""

@@ -100,10 +100,10 @@ class Receipt:
     def decode(cls, data: bytes, *, where: str) -> Self:
         """Read a receipt; DamagedRecord when it was altered or is of another kind."""
         record = sealed.parse(data, where=where)
-        if record.pop("schema") != SCHEMA:
+        if record.pop("schema", None) != SCHEMA:
             raise DamagedRecord("is not a receipt this version understands", where=where, todo="upgrade baton")
-        del record["seal"], record["proof"]
         try:
+            del record["seal"], record["proof"]
             record["inputs"] = Inputs(**record["inputs"])
             record["work"] = Work(**record["work"])
             record["checks"] = tuple(CheckProof(**check) for check in record["checks"])
