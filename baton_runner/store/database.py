@@ -6,15 +6,18 @@ are kept beside it for a person to look at.
 
 import contextlib
 import os
-import sqlite3
 import threading
 from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from baton_runner.base.errors import BatonError
 from baton_runner.base.files import ensure_folder
 from baton_runner.base.locks import Lock
+
+if TYPE_CHECKING:
+    import sqlite3
 
 __all__ = ["Database"]
 
@@ -31,7 +34,7 @@ class Database:
         self._local = threading.local()
 
     @contextlib.contextmanager
-    def transaction(self) -> Iterator[sqlite3.Connection]:
+    def transaction(self) -> "Iterator[sqlite3.Connection]":
         """A write transaction (BEGIN IMMEDIATE): committed at the end, rolled back on any error.
 
         Raises BatonError (``database``) when the file cannot be used; a damaged one is set aside.
@@ -47,7 +50,7 @@ class Database:
                 raise
 
     @contextlib.contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection]:
+    def reading(self) -> "Iterator[sqlite3.Connection]":
         """A connection for queries; readers never wait for a writer (promise 8). Raises as :meth:`transaction` does."""
         with self._told():
             yield self._connection()
@@ -59,8 +62,10 @@ class Database:
             connection.close()
             self._local.connection = None
 
-    def _begun(self) -> sqlite3.Connection:
+    def _begun(self) -> "sqlite3.Connection":
         """A connection in a write transaction on the file that is there now, also when it was replaced meanwhile."""
+        import sqlite3
+
         for _ in range(_TRIES):
             connection = self._connection()
             try:
@@ -79,7 +84,7 @@ class Database:
         open_file: tuple[int, int] | None = getattr(self._local, "file", None)
         return open_file is not None and open_file == _identity(self.path)
 
-    def _connection(self) -> sqlite3.Connection:
+    def _connection(self) -> "sqlite3.Connection":
         connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
         if connection is not None and self._is_current():
             return connection
@@ -94,8 +99,10 @@ class Database:
             self.close()
         raise _unusable(self.path, "it is replaced again and again")
 
-    def _opened(self) -> sqlite3.Connection:
+    def _opened(self) -> "sqlite3.Connection":
         """A connection to a database of today's schema; whatever else is there is made so by one process at a time."""
+        import sqlite3
+
         ensure_folder(self.path.parent)
         connection = self._connect()
         try:
@@ -113,7 +120,9 @@ class Database:
         with self._alone():
             return self._made()
 
-    def _made(self) -> sqlite3.Connection:
+    def _made(self) -> "sqlite3.Connection":
+        import sqlite3
+
         connection = self._connect()
         try:
             _migrate(connection, self.path)
@@ -129,12 +138,16 @@ class Database:
             raise
         return connection
 
-    def _connect(self) -> sqlite3.Connection:
+    def _connect(self) -> "sqlite3.Connection":
+        import sqlite3
+
         return sqlite3.connect(self.path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
 
     @contextlib.contextmanager
     def _told(self) -> Iterator[None]:
         """Turn the system's refusals into errors that say what to do; errors of a query's own making pass."""
+        import sqlite3
+
         try:
             yield
         except sqlite3.OperationalError as error:
@@ -158,7 +171,7 @@ class Database:
                 file.replace(file.with_name(f"damaged-{os.getpid()}-{file.name}"))
 
 
-def _is_ready(connection: sqlite3.Connection, path: Path) -> bool:
+def _is_ready(connection: "sqlite3.Connection", path: Path) -> bool:
     """Whether the schema is today's and readers never wait; BatonError (``newer_database``) when it is tomorrow's."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version > SCHEMA_VERSION:
@@ -172,7 +185,7 @@ def _is_ready(connection: sqlite3.Connection, path: Path) -> bool:
     return bool(version == SCHEMA_VERSION and journal == "wal")
 
 
-def _migrate(connection: sqlite3.Connection, path: Path) -> None:
+def _migrate(connection: "sqlite3.Connection", path: Path) -> None:
     if _is_ready(connection, path):
         return
     connection.execute("PRAGMA journal_mode=WAL")
@@ -182,8 +195,10 @@ def _migrate(connection: sqlite3.Connection, path: Path) -> None:
         connection.executescript(f"BEGIN IMMEDIATE;\n{script}\nPRAGMA user_version={number};\nCOMMIT;")
 
 
-def _is_damage(error: sqlite3.DatabaseError) -> bool:
+def _is_damage(error: "sqlite3.DatabaseError") -> bool:
     """Whether the file is at fault: not the system (OperationalError), nor a query (the other subclasses)."""
+    import sqlite3
+
     return type(error) is sqlite3.DatabaseError
 
 

@@ -5,11 +5,13 @@ means 0. A reservation of a process that died stays counted as spent: what it co
 the safe error.
 """
 
-import sqlite3
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from baton_runner.store.database import Database
+
+if TYPE_CHECKING:
+    import sqlite3
 
 __all__ = ["Ceilings", "Ledger", "Refusal", "Reservation", "Spent"]
 
@@ -99,10 +101,10 @@ class Ledger:
         with self._database.reading() as connection:
             return self._sums(connection, "run = ?", self._run)
 
-    def _task(self, connection: sqlite3.Connection, change: str, key: str) -> Spent:
+    def _task(self, connection: "sqlite3.Connection", change: str, key: str) -> Spent:
         return self._sums(connection, "run = ? AND change = ? AND key = ?", self._run, change, key)
 
-    def _sums(self, connection: sqlite3.Connection, where: str, *values: str) -> Spent:
+    def _sums(self, connection: "sqlite3.Connection", where: str, *values: str) -> Spent:
         money = "COALESCE(SUM(reserved_usd + spent_usd), 0)"
         tokens = "COALESCE(SUM(reserved_tokens + spent_tokens), 0)"
         query = f"SELECT {money}, {tokens} FROM spend WHERE {where}"  # noqa: S608 - all parts are ours
