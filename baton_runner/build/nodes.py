@@ -15,7 +15,7 @@ from doit.task import Task as DoitTask
 
 from baton_runner.build.item import Item
 from baton_runner.build.names import change_name, gate_names, task_names
-from baton_runner.build.works import ClosingWork, GateWork, TaskWork
+from baton_runner.build.works import ClosingWork, GateWork, TaskWork, gate_file
 from baton_runner.controller.controller import Controller
 from baton_runner.controller.results import Result, Verdict
 from baton_runner.plan.model import Mark, Task
@@ -130,7 +130,7 @@ class _Projection:
                 *(self._gates[each] for each in gates),
                 *(self._tasks[t.key] for t in section.tasks if self._gates_on(t)),
             ],
-            targets=[self._layout.gate(index)],
+            targets=[gate_file(self._layout, index)],
             group=self._group,
         )
 
@@ -144,7 +144,7 @@ class _Projection:
             TaskWork(Item(self._controller, task)),
             doc=task.title,
             task_dep=[*(self._gates[index] for index in after), *(self._tasks[key] for key in edges)],
-            file_dep=[self._layout.definition(task.key), *(self._layout.gate(index) for index in after)],
+            file_dep=[self._layout.definition(task.key), *(gate_file(self._layout, index) for index in after)],
             targets=[self._layout.receipt(task.key), self._layout.outcome(task.key)],
             group=self._group,
         )

@@ -9,15 +9,21 @@ from baton_runner.build.item import Item
 from baton_runner.controller.controller import Controller
 from baton_runner.controller.results import Result, Verdict
 from baton_runner.controller.states import State
+from baton_runner.evidence.layout import Layout
 from baton_runner.evidence.outcome import outcome_bytes
 
 if TYPE_CHECKING:
     from baton_runner.controller.closing import Closing
     from baton_runner.evidence.decisions import Failure
 
-__all__ = ["BrokenWork", "ClosingWork", "GateWork", "TaskWork"]
+__all__ = ["BrokenWork", "ClosingWork", "GateWork", "TaskWork", "gate_file"]
 
 GATE = crash.declare("gate.write")
+
+
+def gate_file(layout: Layout, section: int) -> Path:
+    """The file of the gate at the end of a section (an index from 0); it bears the number of the gate's name, from 1."""
+    return layout.gate(section + 1)
 
 
 class TaskWork:
@@ -83,7 +89,7 @@ class GateWork:
 
     @property
     def _path(self) -> Path:
-        return self._controller.parts.layout.gate(self._section)
+        return gate_file(self._controller.parts.layout, self._section)
 
 
 class ClosingWork:
