@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from doit import cmd_clean, cmd_forget, cmd_info, cmd_list, cmd_run
+from doit import cmd_clean, cmd_forget, cmd_ignore, cmd_info, cmd_list, cmd_resetdep, cmd_run
 from doit.cmd_base import check_tasks_exist, subtasks_iter
 from doit.exceptions import InvalidCommand
 
@@ -21,7 +21,7 @@ from baton_runner.build.nodes import Node
 from baton_runner.build.picking import default_names, picked, with_dependencies
 from baton_runner.build.plan_run import DoitOptions, PlanRun
 
-__all__ = ["Clean", "Forget", "Info", "List", "Run"]
+__all__ = ["Clean", "Forget", "Ignore", "Info", "List", "ResetDep", "Run"]
 
 
 class Run(cmd_run.Run):  # type: ignore[misc] # doit is untyped
@@ -183,6 +183,33 @@ class Clean(cmd_clean.Clean):  # type: ignore[misc] # doit is untyped
                     self.outstream.write(f"{node.name} - would drop its proof\n")
         else:
             _forget(ours, self.outstream)
+
+
+class Ignore(cmd_ignore.Ignore):  # type: ignore[misc] # doit is untyped
+    """``doit ignore``: ours are held in the plan, where everybody sees it."""
+
+    task_list: list[Any]
+
+    def _execute(self, pos_args: Sequence[str]) -> None:
+        """Ignore the user's tasks."""
+        ours = [task.name for task in picked(self.task_list, pos_args) if isinstance(task, Node)]
+        if ours:
+            raise InvalidCommand(f"{ours[0]}: is a task of a plan; hold it there by writing [~] for its box")
+        super()._execute(pos_args)
+
+
+class ResetDep(cmd_resetdep.ResetDep):  # type: ignore[misc] # doit is untyped
+    """``doit reset-dep``: about the user's tasks; only a receipt makes one of ours up to date."""
+
+    task_list: list[Any]
+
+    def _execute(self, pos_args: Sequence[str] | None = None) -> None:
+        """Take the user's files as they are."""
+        ours = [task.name for task in picked(self.task_list, pos_args or ()) if isinstance(task, Node)]
+        if ours:
+            raise InvalidCommand(f"{ours[0]}: is a task of a plan; accept it as it is with `baton tick {ours[0]}`")
+        self.task_list = [task for task in self.task_list if not isinstance(task, Node)]
+        super()._execute(pos_args)
 
 
 def _forget(tasks: Sequence[Any], out: Any) -> None:

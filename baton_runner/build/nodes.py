@@ -13,6 +13,8 @@ from typing import Protocol
 from doit.exceptions import TaskFailed
 from doit.task import Task as DoitTask
 
+from baton_runner.base.errors import BatonError
+from baton_runner.build.guard import refuse_in_assignment
 from baton_runner.build.item import Item
 from baton_runner.build.names import change_name, gate_names, task_names
 from baton_runner.build.works import ClosingWork, GateWork, TaskWork, gate_file
@@ -83,8 +85,13 @@ class Node(DoitTask):  # type: ignore[misc] # doit is untyped
     def act(self) -> TaskFailed | None:
         """Do it to its end, as a doit action: for commands of doit that bring their own runner."""
         assert self.work is not None  # noqa: S101 - a group has no action
-        while (result := self.work.attempt()).verdict is Verdict.DEFERRED:
-            time.sleep(_POLL_SECONDS)
+        try:
+            if self.item is not None:
+                refuse_in_assignment(self.item.controller.project)
+            while (result := self.work.attempt()).verdict is Verdict.DEFERRED:
+                time.sleep(_POLL_SECONDS)
+        except BatonError as error:
+            return TaskFailed(str(error))
         return failed(result)
 
 

@@ -15,8 +15,10 @@ ENTRY_POINTS = """\
 [doit.COMMAND]
 clean = baton_runner.build.commands:Clean
 forget = baton_runner.build.commands:Forget
+ignore = baton_runner.build.commands:Ignore
 info = baton_runner.build.commands:Info
 list = baton_runner.build.commands:List
+reset-dep = baton_runner.build.commands:ResetDep
 run = baton_runner.build.commands:Run
 [doit.BACKEND]
 baton = baton_runner.build.backend:LazyDatabase

@@ -171,3 +171,23 @@ def test_doit_needs_no_dodo_file_where_pyproject_names_our_loader(space: DoitSpa
     out = space.doit()
     assert "2 workers" in out
     assert "3 resolved" in out
+
+
+def test_ours_are_neither_ignored_nor_blessed(space: DoitSpace) -> None:
+    """A flag in a database that nobody reads would be a silent nothing; only a receipt makes a task up to date."""
+    space.dodo(MIXED)
+    assert "hold it there" in space.doit("ignore", "demo:1.1", code=3)
+    assert "accept it" in space.doit("reset-dep", "demo:1.1", code=3)
+    space.doit("ignore", "hello")
+    assert "!! hello" in space.doit()
+    space.doit("forget", "hello")
+    (space.repo / "hello.txt").touch()
+    space.doit("reset-dep")
+    assert _status(space)["demo:1.1"] == "R"
+
+
+def test_a_change_may_be_called_like_the_group_of_all(space: DoitSpace) -> None:
+    space.start("- [ ] 1.1 Only this\n", change="baton")
+    space.dodo()
+    space.doit("baton")
+    assert space.agent_turns() == {"baton:1.1": 1}

@@ -224,3 +224,16 @@ def test_inside_a_worktree_of_ours_nothing_is_scheduled(space: BuildSpace, monke
     with pytest.raises(UsageError) as caught:
         space.build()
     assert caught.value.code == "in_assignment"
+
+
+def test_passes_end_also_when_the_plan_never_stands_still(space: BuildSpace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("baton_runner.build.drive.MOST_PASSES", 2)
+    space.start(
+        "- [ ] 1.1 a\n  Verify: `false`\n",
+        POLICY.replace("kind: command", "kind: command, max_turns: 1, max_attempts: 1"),
+    )
+    plan = space.repo / "tasks/demo/tasks.md"
+    space.script("1.1", f"echo x >> 1.1.txt; sed -i 's/1.1 a/1.1 aa/' {plan}")
+    assert space.build().exit_code is ExitCode.FAILED
+    assert space.agent_turns() == {"demo:1.1": 2}
+    assert any("2 passes" in note for note in space.told.notes)

@@ -2,7 +2,9 @@
 
 # ruff: noqa: ARG002 - the stand-ins have the signatures of what they stand for
 
+import itertools
 import threading
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -86,11 +88,11 @@ class Bench:
         self.tasks.append(Node(name, work, doc=name, task_dep=after))
         return work
 
-    def run(self) -> int:
+    def run(self, clock: Callable[[], float] = time.monotonic) -> int:
         control = TaskControl(self.tasks)
         control.process(None)
         runner = PlanRunner(
-            Database(), ZeroReporter(None, {}), limits=self.limits, cancel=self.cancel, watcher=self.told
+            Database(), ZeroReporter(None, {}), limits=self.limits, cancel=self.cancel, watcher=self.told, clock=clock
         )
         code: int = runner.run_all(control.task_dispatcher())
         return code
@@ -179,7 +181,8 @@ def test_a_task_in_work_elsewhere_is_asked_again_and_holds_no_worker() -> None:
     bench.add("a", verdicts=[Verdict.DEFERRED, Verdict.DEFERRED, Verdict.CURRENT])
     bench.add("b")
     bench.add("after", after=["a"])
-    assert bench.run() == 0
+    seconds = itertools.count(0.0, 1.0)
+    assert bench.run(clock=lambda: next(seconds)) == 0
     assert bench.log == ["a", "b", "a", "a", "after"]
     assert bench.told.waits == ["a"]
     assert bench.told.ends["a"] is Verdict.CURRENT
@@ -247,3 +250,23 @@ def test_a_users_task_beside_ours_runs_as_doit_runs_it() -> None:
     bench.tasks.append(Task("red", [lambda: False], task_dep=["users"], io={"capture": False}))
     assert bench.run() == 1
     assert bench.log == ["a", "users"]
+
+
+def test_the_wait_for_another_process_ends() -> None:
+    """A process that stands still for ever keeps its lock for ever; a run says so and ends."""
+    hours = itertools.count(0.0, 3600.0)
+    bench = Bench(Limits(1))
+    bench.add("a", verdicts=[Verdict.DEFERRED] * 1000)
+    bench.add("after", after=["a"])
+    assert bench.run(clock=lambda: next(hours)) == 1
+    assert bench.told.ends == {"a": Verdict.DEFERRED}
+    assert "after" not in bench.log
+
+
+def test_as_an_action_of_doits_own_runner_a_node_waits_for_its_end() -> None:
+    bench = Bench()
+    work = bench.add("a", verdicts=[Verdict.FAILED])
+    node = bench.tasks[0]
+    assert "failed" in str(node.act())
+    work.verdicts.append(Verdict.RESOLVED)
+    assert node.act() is None

@@ -145,7 +145,8 @@ def _durations(ends: Iterable[TaskEnd], most: int, width: int) -> Iterator[Line]
         return
     yield from _title("-", f"slowest {plural(len(slowest), 'task')}", width, Style.RULE)
     for end in slowest:
-        yield Line(f"{seconds(end.result.seconds):>{_SECONDS}} {one_line(end.name)} {one_line(end.title)}")
+        text = f"{seconds(end.result.seconds):>{_SECONDS}} {one_line(end.name)} {one_line(end.title)}"
+        yield Line(fitted(text, width).rstrip())
 
 
 def _last(summary: RunSummary, width: int) -> Line:
