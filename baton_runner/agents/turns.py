@@ -17,10 +17,9 @@ from typing import Any
 
 from baton_runner.agents.protocol import SessionRequest
 from baton_runner.agents.results import Report
-from baton_runner.base import crash
 from baton_runner.base.cancel import Cancel
 from baton_runner.base.clock import rfc3339
-from baton_runner.base.files import write_atomic
+from baton_runner.base.files import replace_file
 from baton_runner.base.processes import Ended, Line, Process, Reason, end_marked, shell_argv, start
 from baton_runner.base.transcript import Redact, Transcript
 
@@ -30,7 +29,6 @@ OUTPUT_LOG = "agent.jsonl"
 ERROR_LOG = "agent.stderr"
 _LOG_LIMIT = 50 * 1024 * 1024
 _LAST_WORDS = 2000
-_PROMPT = crash.declare("agents.prompt")
 _PLAIN_WORD = re.compile(r"[\w./~+@-]+")
 _ASSIGNMENT = re.compile(r"\w+=")
 _CHECK_SECONDS = 10
@@ -91,7 +89,7 @@ class Turns:
         """The agent's environment with the variables that tell it its assignment; writes the prompt's file."""
         request = self.request
         file = request.log_folder / f"prompt-{turn}.md"
-        write_atomic(file, _bytes(prompt), _PROMPT, mode=0o600)
+        replace_file(file, _bytes(prompt), mode=0o600)
         return {
             **request.environ,
             "BATON_PROMPT_FILE": str(file),

@@ -19,6 +19,7 @@ __all__ = [
     "read_json",
     "remove",
     "rename",
+    "replace_file",
     "sync_folder",
     "unwritable",
     "write_atomic",
@@ -76,6 +77,24 @@ def write_atomic(path: Path, data: bytes, point: crash.CrashPoint, *, mode: int 
         if isinstance(error, OSError):
             raise unwritable(path, error) from error
         raise
+
+
+def replace_file(path: Path, data: bytes, *, mode: int = 0o644) -> None:
+    """Replace a small file whole for the next reader, with no promise over a power cut; the caller is its one writer.
+
+    For what only saves work (caches, prompts, marks that can be made again). Raises BatonError as :func:`write_atomic`.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fresh = path.with_name(f".{path.name}.new")
+    try:
+        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, mode)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+        fresh.replace(path)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            fresh.unlink(missing_ok=True)
+        raise unwritable(path, error) from error
 
 
 def write_if_changed(path: Path, data: bytes, point: crash.CrashPoint) -> bool:

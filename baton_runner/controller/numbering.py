@@ -16,7 +16,7 @@ def next_attempt(layout: Layout, refs: Refs, key: str) -> int:
     """The number of a task's next attempt, from packets, logs and attempt refs."""
     names = [*_names(layout.packets(key)), *_names(layout.task_logs(key))]
     prefix = attempts_prefix(layout.change, key)
-    names += [name.removeprefix(prefix) for name in refs.read(prefix)]
+    names += [name.removeprefix(prefix) for name in refs.names(prefix)]
     numbers = (int(match[1]) for name in names if (match := _NUMBER.match(name)))
     return 1 + max(numbers, default=0)
 

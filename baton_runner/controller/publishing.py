@@ -1,7 +1,10 @@
 """Publish: the order of durable writes that makes a verified result part of the branch (design 4.4).
 
-    merge commit object -> pending record -> objects durable -> branch and receipt ref, compared and swapped
-    -> outcome -> receipt -> decisions that it answers -> pending removed
+    merge commit object -> pending record -> branch and receipt ref, compared and swapped -> outcome -> receipt
+    -> decisions that it answers -> pending removed
+
+Every object it needs is durable before the pending record is: the attempt's when its ref was made, the merged trees by
+the merge, the merge commit and the receipt's blob when they are written.
 
 Each step is idempotent and has a crash point; whoever finds a pending record goes on from the first step that is
 missing. The tick follows and is a projection: it can always be made again from the receipt.
@@ -26,7 +29,6 @@ __all__ = ["Pending", "Publisher", "message_of"]
 
 SCHEMA = "baton.pending/1"
 PENDING = crash.declare("publish.pending")
-DURABLE = crash.declare("publish.objects")
 REFS = crash.declare("publish.refs")
 MOVED = crash.declare("publish.moved")
 OUTCOME = crash.declare("publish.outcome")
@@ -98,9 +100,6 @@ class Publisher:
     def resume(self, pending: Pending) -> None:
         """Go on with a publication whose pending record is on disk."""
         receipt = pending.receipt
-        crash.reach(DURABLE)
-        if pending.merge is not None:
-            self._objects.make_durable(pending.merge, pending.old_head, receipt.commit)
         self._move(pending)
         crash.reach(MOVED)
         if pending.merge is not None:

@@ -9,12 +9,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from baton_runner.base import crash, files
+from baton_runner.base import files
 from baton_runner.base.digest import canonical, digest
 
 __all__ = ["CheckCache", "CheckSetting"]
-
-WRITE = crash.declare("check.write")
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ __all__ = ["Failure", "FailureKind", "Redo", "RedoKind", "TickMark"]
 
 REDO = crash.declare("redo.write")
 FAILURE = crash.declare("failure.write")
-TICK_MARK = crash.declare("tick-mark.write")
 
 RedoKind = Literal["redo", "untick", "forget", "broken"]
 FailureKind = Literal[
@@ -88,5 +87,5 @@ class TickMark(_Record):
     seal: str
 
     def write(self, path: Path) -> None:
-        """Remember that we ticked."""
-        self._write(path, TICK_MARK)
+        """Remember that we ticked; a lost mark is made again with the next run."""
+        files.replace_file(path, canonical(asdict(self)))

@@ -12,9 +12,9 @@ from enum import StrEnum
 from pathlib import Path
 
 from baton_runner.base.errors import ActionNeeded
+from baton_runner.base.files import replace_file
 from baton_runner.repo import parking
 from baton_runner.repo.objects import Change, Objects
-from baton_runner.repo.slots import replace_file
 from baton_runner.repo.submodules import stage_all
 from baton_runner.repo.worktrees import Worktree
 

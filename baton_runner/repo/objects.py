@@ -97,8 +97,8 @@ class Objects:
         return "0" * (64 if self.repository.object_format == "sha256" else 40)
 
     def merge(self, ours: str, theirs: str) -> Merged | Conflict:
-        """Merge two commits in memory; GitError when they have nothing in common or cannot be read."""
-        args = ("merge-tree", "--write-tree", "-z", "--name-only", "--messages", ours, theirs)
+        """Merge two commits in memory, the trees it makes durable; GitError when they have nothing in common."""
+        args = ("-c", "core.fsync=all", "merge-tree", "--write-tree", "-z", "--name-only", "--messages", ours, theirs)
         git = self.git
         output = git.try_run(*args)
         tree, *rest = os.fsdecode(output.stdout).split("\0")

@@ -69,7 +69,10 @@ def begin_again(objects: Objects, change: str, before: Origin, commit: str) -> O
     refs = Refs(objects.repository)
     origin = replace(before, base_commit=commit)
     blob = objects.blob(canonical(asdict(origin)))
-    updates = [RefUpdate(change_ref(change), blob, refs.get(change_ref(change))), RefUpdate(origin.branch, commit, None)]
+    updates = [
+        RefUpdate(change_ref(change), blob, refs.get(change_ref(change))),
+        RefUpdate(origin.branch, commit, None),
+    ]
     try:
         refs.transaction(updates)
     except RefMoved:

@@ -126,9 +126,17 @@ class Refs:
         """The id a ref holds, None when there is no such ref; no process where the ref is a plain file."""
         try:
             text = (self.repository.common_dir / name).read_text("ascii").strip()
+        except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+            return self._packed(name).get(name)
         except (OSError, ValueError):
             return self.read(name).get(name)
         return text if _OID.fullmatch(text) else self.read(name).get(name)
+
+    def names(self, prefix: str) -> frozenset[str]:
+        """The names of the refs below a prefix that ends in a slash; no process."""
+        loose = self.repository.common_dir / prefix
+        found = {f"{prefix}{path.relative_to(loose).as_posix()}" for path in loose.rglob("*") if path.is_file()}
+        return frozenset(found | set(self._packed(prefix)))
 
     def attempts(self, change: str) -> dict[str, tuple[int, ...]]:
         """Task slug to the attempt numbers that refs record, sorted; one process."""
@@ -182,6 +190,21 @@ class Refs:
                     lock.unlink(missing_ok=True)
                     freed.append(lock.relative_to(self.repository.common_dir).as_posix().removesuffix(".lock"))
         return tuple(sorted(freed))
+
+    def _packed(self, start: str) -> dict[str, str]:
+        """The packed refs whose names begin like this; a loose one of the same name wins over them."""
+        try:
+            data = (self.repository.common_dir / "packed-refs").read_bytes()
+        except FileNotFoundError:
+            return {}
+        wanted, found, at = b" " + start.encode("utf-8", "surrogateescape"), {}, 0
+        while (at := data.find(wanted, at)) >= 0:
+            begin, end = data.rfind(b"\n", 0, at) + 1, data.find(b"\n", at)
+            oid, _, name = data[begin : end if end >= 0 else len(data)].partition(b" ")
+            if begin + len(oid) == at:
+                found[name.decode("utf-8", "surrogateescape")] = oid.decode()
+            at += 1
+        return found
 
     def _lines(self, update: RefUpdate) -> Iterable[str]:
         if update.new is None and update.old is None:

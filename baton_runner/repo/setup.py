@@ -15,10 +15,11 @@ from pathlib import Path
 from baton_runner.base.cancel import Cancel
 from baton_runner.base.digest import digest
 from baton_runner.base.errors import ActionNeeded, PolicyError
+from baton_runner.base.files import replace_file
 from baton_runner.base.processes import Reason, run_command
 from baton_runner.repo.checkout import Watch
 from baton_runner.repo.files_within import copy_private, place_link
-from baton_runner.repo.slots import remove_folder, replace_file
+from baton_runner.repo.slots import remove_folder
 from baton_runner.repo.worktrees import Worktree
 from baton_runner.workflow.build_settings import WorkspaceSettings
 from baton_runner.workflow.shapes import SetupStep

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from baton_runner.base import crash
 from baton_runner.base.errors import DamagedRecord
-from baton_runner.base.files import read_json, write_atomic
+from baton_runner.base.files import read_json, replace_file, write_atomic
 from baton_runner.base.locks import Lock
 
 __all__ = [
@@ -27,7 +27,6 @@ __all__ = [
     "admin_folders",
     "lock_reason",
     "remove_folder",
-    "replace_file",
     "slots_of",
 ]
 
@@ -197,13 +196,6 @@ def lock_reason(admin: Path) -> str | None:
         return (admin / "locked").read_text("utf-8", "replace").strip()
     except FileNotFoundError:
         return None
-
-
-def replace_file(path: Path, data: bytes) -> None:
-    """Replace a small file whole, for the next reader, with no promise over a power cut; the caller is its one writer."""
-    fresh = path.with_name(f"{path.name}.new")
-    fresh.write_bytes(data)
-    fresh.replace(path)
 
 
 def remove_folder(folder: Path) -> None:

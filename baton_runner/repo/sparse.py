@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
 from baton_runner.base.errors import PolicyError
-from baton_runner.repo.slots import replace_file
+from baton_runner.base.files import replace_file
 
 __all__ = ["SETTINGS", "cone", "cone_of"]
 

@@ -19,9 +19,9 @@ from tests.controller.worlds import AT, receipt_of
 
 REDO = Redo("redo", "do it better", AT)
 
-BEFORE_PENDING = ["branch.create", "publish.pending"]
+BEFORE_PENDING = ["repo.refs_transaction", "publish.pending"]
 STEPS = [
-    "publish.objects", "publish.refs", "repo.refs_transaction@2", "publish.moved", "publish.outcome",
+    "publish.refs", "repo.refs_transaction@2", "publish.moved", "publish.outcome",
     "publish.receipt", "publish.redo", "publish.failure", "publish.finished",
 ]  # fmt: skip
 

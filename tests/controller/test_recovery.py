@@ -16,7 +16,6 @@ from tests.controller.publication import BRANCH, KEY, Scene
 
 REF = receipt_ref("demo", KEY)
 RECOVERING = [
-    "publish.objects",
     "publish.refs",
     "publish.moved",
     "publish.outcome",
@@ -42,7 +41,7 @@ def _commit_on_top(scene: Scene, tree: str) -> str:
 @pytest.mark.parametrize("second", RECOVERING)
 def test_killed_again_while_recovering_the_third_run_finishes(scene: Scene, second: str) -> None:
     """Promise 3, two kills in a row: recovery is itself made of steps that can be repeated."""
-    assert scene.dies("publish", "publish.objects")
+    assert scene.dies("publish", "publish.refs")
     assert scene.dies("recover", second)
     assert scene.recover() == ("finished the publication of demo:1.1",)
     scene.check_agreement()
@@ -51,7 +50,7 @@ def test_killed_again_while_recovering_the_third_run_finishes(scene: Scene, seco
 
 def test_a_branch_that_moved_elsewhere_gets_the_work_merged_and_verified_anew(scene: Scene) -> None:
     """The old merge is dropped, the receipt kept: its commit is not integrated, and no agent is needed."""
-    assert scene.dies("publish", "publish.objects")
+    assert scene.dies("publish", "publish.refs")
     moved = _commit_on_top(scene, scene.git("rev-parse", "main^{tree}"))
     scene.git("update-ref", BRANCH, moved)
     scene.recover()
@@ -93,7 +92,7 @@ def test_only_the_receipt_ref_moved(scene: Scene) -> None:
 
 
 def test_a_branch_deleted_meanwhile_is_made_again_with_the_work(scene: Scene) -> None:
-    assert scene.dies("publish", "publish.objects")
+    assert scene.dies("publish", "publish.refs")
     scene.git("update-ref", "-d", BRANCH)
     scene.recover()
     assert scene.controller().assess(KEY).state is State.NOT_INTEGRATED
@@ -121,7 +120,7 @@ def test_a_damaged_record_is_set_aside_and_the_task_worked_on_again(scene: Scene
 @pytest.mark.parametrize("lost", ["merge", "tree", "blob"])
 def test_a_merge_that_a_power_cut_lost_does_not_stop_the_next_run(scene: Scene, lost: str) -> None:
     """The record is on disk before the objects are made durable: it may name what is not there any more."""
-    assert scene.dies("publish", "publish.objects")
+    assert scene.dies("publish", "publish.refs")
     pending = Pending.read(scene.file("pending"))
     assert pending is not None
     assert pending.merge is not None
