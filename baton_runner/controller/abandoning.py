@@ -4,6 +4,7 @@ The decision is on disk first; a repeated call goes on where a killed one ended.
 ``baton clean --refs``, so numbers are never used twice and no commit is lost.
 """
 
+import contextlib
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +22,6 @@ from baton_runner.evidence.layout import Layout
 from baton_runner.plan import ticking
 from baton_runner.plan.changes import Change, select_change
 from baton_runner.plan.model import Mark
-from baton_runner.plan.tasks_md import load_plan
 from baton_runner.repo.refs import PREFIX, RefUpdate, attempts_prefix, change_ref, integration_ref, receipts_prefix
 
 __all__ = ["Abandoned", "abandon", "abandoned_prefix", "abandoned_record"]
@@ -63,18 +63,29 @@ def abandon(project: Project, name: str) -> Abandoned:
     """
     change = _known(project, name)
     layout = Layout(project.baton, name)
+    controller, problem = _controller(project, change)
     branch = Branch(project.repository, project.objects, project.refs, name, project.policy.settings.integration.branch)
-    keys = _keys(change, layout)
-    _refuse_busy(project, branch, name, keys)
-    tip = branch.tip()
-    record = abandoned_record(project.repository.ensure_baton(), name)
-    decision = {"change": name, "head": tip, "at": rfc3339(project.clock.now())}
-    files.write_atomic(record, canonical(decision), _DECISION)
-    unticked, problems = _blank(project, change, layout)
-    kept = _drop_refs(project, branch, name, tip)
-    receipts = len(list(layout.folder("receipts").glob("*.json")))
-    _drop_records(layout)
+    with controller.parts.integrator.exclusive(f"abandoning {name}") if controller else contextlib.nullcontext():
+        _refuse_busy(project, branch, name, controller, layout)
+        tip = branch.tip()
+        record = abandoned_record(project.repository.ensure_baton(), name)
+        decision = {"change": name, "head": tip, "at": rfc3339(project.clock.now())}
+        files.write_atomic(record, canonical(decision), _DECISION)
+        unticked, problems = _blank(controller) if controller else (0, (problem,) if problem else ())
+        kept = _drop_refs(project, branch, name, tip)
+        receipts = len(list(layout.folder("receipts").glob("*.json")))
+        _drop_records(layout)
     return Abandoned(name, kept, receipts, unticked, problems)
+
+
+def _controller(project: Project, change: Change | None) -> tuple[Controller | None, str]:
+    """The controller of a change, or why there is none: a broken plan may be given up, its boxes are the user's."""
+    if change is None:
+        return None, ""
+    try:
+        return Controller(project, change), ""
+    except UsageError as error:
+        return None, str(error)
 
 
 def _known(project: Project, name: str) -> Change | None:
@@ -87,18 +98,12 @@ def _known(project: Project, name: str) -> Change | None:
     return select_change(project.changes, name)
 
 
-def _keys(change: Change | None, layout: Layout) -> tuple[str, ...]:
-    if change is None:
-        return ()
-    try:
-        return tuple(task.key for task in load_plan(change.plan_path, change.id, change.plan_path.name).tasks)
-    except BatonError:
-        return tuple(path.stem for path in layout.folder("receipts").glob("*.json"))  # a broken plan may be given up
-
-
-def _refuse_busy(project: Project, branch: Branch, change: str, keys: tuple[str, ...]) -> None:
-    claims = Claims(project.repository.locks, change, "")
-    for key, owner in claims.owners(keys).items():
+def _refuse_busy(project: Project, branch: Branch, change: str, controller: Controller | None, layout: Layout) -> None:
+    if controller is not None:
+        keys = tuple(task.key for task in controller.plan.tasks)
+    else:
+        keys = tuple(path.stem for path in layout.folder("receipts").glob("*.json"))
+    for key, owner in Claims(project.repository.locks, change, "").owners(keys).items():
         raise ActionNeeded(
             f"task {key} is in work by {owner}", todo="stop that run, then abandon again", code="in_work"
         )
@@ -112,21 +117,16 @@ def _refuse_busy(project: Project, branch: Branch, change: str, keys: tuple[str,
         )
 
 
-def _blank(project: Project, change: Change | None, layout: Layout) -> tuple[int, tuple[str, ...]]:
+def _blank(controller: Controller) -> tuple[int, tuple[str, ...]]:
     """Blank the boxes that stand for receipts of ours; those a person ticked stay."""
-    if change is None:
-        return 0, ()
-    try:
-        controller = Controller(project, change)
-    except UsageError as error:  # a broken plan may be given up; its boxes are the user's to mend
-        return 0, (str(error),)
-    lock = controller.parts.plan_lock
+    parts = controller.parts
     done, problems = 0, []
     for task in controller.plan.tasks:
-        if task.mark is not Mark.RESOLVED or not layout.tick_mark(task.key).exists():
+        facts = controller.facts(task.key)
+        if task.mark is not Mark.RESOLVED or not (facts.named or facts.receipt or facts.damage):
             continue
         try:
-            done += ticking.untick(change.plan_path, task, lock_path=lock, root=project.top)
+            done += ticking.untick(parts.change.plan_path, task, lock_path=parts.plan_lock, root=parts.top)
         except BatonError as error:
             problems.append(str(error))
     return done, tuple(problems)

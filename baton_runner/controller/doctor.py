@@ -107,7 +107,8 @@ def _agent(project: Project) -> Iterator[Diagnosis]:
         yield Diagnosis("agent", Health.BAD, f"{kind}: {error.what}", error.todo)
         return
     if problem:
-        yield Diagnosis("agent", Health.BAD, f"{kind}: {problem}", "install it or put it on PATH")
+        what, _, todo = problem.partition("; ")
+        yield Diagnosis("agent", Health.BAD, f"{kind}: {what}", todo or "install it or put it on PATH")
         return
     yield Diagnosis("agent", Health.GOOD, kind)
     if kind == "claude_code" and not _claude_login(project.environ):
