@@ -39,11 +39,14 @@ def demo_command(place: Place, scratch: Path | None) -> int:
     code = _baton(repo, "run")
     if code != 0:
         return code
-    _act("2. The same command again: every task is proven by its receipt, so there is nothing to do.")
+    _act("2. The same command again: every task is proven, so there is nothing to do.")
     code = _baton(repo, "run")
     if code != 0:
         return code
-    _act("3. One task is reworded. It is done again; task 3.1, which builds on it, is only verified again.")
+    _act(
+        "3. Task 2.1 is reworded: it is done again.",
+        "   Task 3.1, which builds on it, is only verified again.",
+    )
     plan.write_text(plan.read_text("utf-8").replace(*_EDIT), "utf-8")
     code = _baton(repo, "run")
     if code != 0:
@@ -70,9 +73,10 @@ def _source() -> Path:
     return installed if installed.is_dir() else package.parent / "tasks" / "demo"
 
 
-def _act(title: str) -> None:
+def _act(*lines: str) -> None:
     click.echo()
-    click.secho(title, bold=True)
+    for line in lines:
+        click.secho(line, bold=True)
 
 
 def _baton(repo: Path, *args: str) -> int:
@@ -83,11 +87,12 @@ def _baton(repo: Path, *args: str) -> int:
 
 def _what_to_look_at(repo: Path) -> str:
     return f"""
-What to look at in {repo}:
-  git log --graph --oneline baton/calculator    each task is a merge that was verified before it was made
-  git diff tasks/calculator/tasks.md            the ticks, the only thing that changed in your checkout
-  baton list                                    every task and its state
-  baton why 3.1                                 what its proof was compared with
-  baton log 2.2                                 both turns of the repaired task
-  baton finish                                  merge the work into main, when you like it
+What to look at, in {repo}:
+  git log --graph --oneline baton/calculator
+                   each task is a merge that was verified before it was made
+  git diff         the ticks, the only thing that changed in your checkout
+  baton list -a    every task and its state
+  baton why 3.1    what its proof was compared with
+  baton log 2.2    both turns of the repaired task
+  baton finish     merges the work into main, when you like it
 """
