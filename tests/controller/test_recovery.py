@@ -15,13 +15,7 @@ from baton_runner.repo.refs import receipt_ref
 from tests.controller.publication import BRANCH, KEY, Scene
 
 REF = receipt_ref("demo", KEY)
-RECOVERING = [
-    "publish.refs",
-    "publish.moved",
-    "publish.outcome",
-    "publish.receipt",
-    "publish.finished",
-]
+RECOVERING = ["publish.refs", "publish.moved", "publish.outcome", "publish.receipt", "publish.finished"]
 
 
 @pytest.fixture
