@@ -27,6 +27,7 @@ def tick_command(place: Place, names: tuple[str, ...]) -> Exit:
     """
     from baton_runner.controller.decisions import accept
 
+    place.refuse_in_assignment()
     for name in names:
         controller, task = place.task(name)
         _told(controller.change.id, task, accept(controller, task))
@@ -39,6 +40,7 @@ def untick_command(place: Place, names: tuple[str, ...]) -> Exit:
     """Blank the boxes of tasks; the next run does them again."""
     from baton_runner.controller.decisions import untick
 
+    place.refuse_in_assignment()
     for name in names:
         controller, task = place.task(name)
         _told(controller.change.id, task, untick(controller, task))
@@ -52,6 +54,7 @@ def redo_command(place: Place, names: tuple[str, ...], feedback: str) -> Exit:
     """Have tasks done again by an agent, which is told FEEDBACK; their old proof stays until there is a new one."""
     from baton_runner.controller.decisions import redo
 
+    place.refuse_in_assignment()
     for name in names:
         controller, task = place.task(name)
         _told(controller.change.id, task, redo(controller, task, feedback))
@@ -64,6 +67,7 @@ def forget_command(place: Place, names: tuple[str, ...]) -> Exit:
     """Drop the receipts of tasks: the next run does them as if for the first time. Their commits stay."""
     from baton_runner.controller.decisions import forget
 
+    place.refuse_in_assignment()
     for name in names:
         controller, task = place.task(name)
         _told(controller.change.id, task, forget(controller, task))
@@ -79,6 +83,7 @@ def abandon_command(place: Place, change: str) -> Exit:
     """
     from baton_runner.controller.abandoning import abandon
 
+    place.refuse_in_assignment()
     found = abandon(place.project, change)
     say(f"{good('abandoned')} {one_line(found.change)}: {plural(found.receipts, 'receipt')} dropped")
     if found.unticked:

@@ -21,6 +21,7 @@ def finish_command(place: Place, change: str | None, *, partial: bool, into: str
     """
     from baton_runner.controller.finishing import Extent, finish_change
 
+    place.refuse_in_assignment()
     controller = place.controller(change)
     try:
         done = finish_change(controller, Extent.PARTIAL if partial else Extent.COMPLETE, into)
@@ -60,6 +61,7 @@ def clean_command(place: Place, *, yes: bool, hours: float | None, refs: bool) -
             say(text)
         say(f"{plural(len(found), 'thing')} to remove; {wary('nothing was touched')}, baton clean --yes removes")
         return Exit.DONE
+    place.refuse_in_assignment()
     failed = 0
     for each in found:
         try:

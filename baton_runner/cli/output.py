@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import click
 
-from baton_runner.build.report.text import clean, one_line, plural, width_of
+from baton_runner.build.report import text as foreign
+from baton_runner.build.report.text import clean, plural, width_of
 
 __all__ = ["bad", "clean", "columns", "faint", "good", "one_line", "plural", "say", "strong", "wary"]
 
@@ -16,6 +17,11 @@ __all__ = ["bad", "clean", "columns", "faint", "good", "one_line", "plural", "sa
 def say(text: str = "") -> None:
     """One line of output; whoever calls has cleaned what is not ours."""
     click.echo(text)
+
+
+def one_line(text: str) -> str:
+    """Text of others in one line; what is harmless already, as nearly all is, costs little."""
+    return " ".join(text.split()) if text.isprintable() else foreign.one_line(text)
 
 
 def strong(text: str) -> str:
@@ -54,4 +60,4 @@ def columns(rows: Iterable[Sequence[str]], *, indent: str = "") -> Iterator[str]
 
 def _width(text: str) -> int:
     """The columns a cell takes; our own colours take none."""
-    return width_of(click.unstyle(text))
+    return width_of(click.unstyle(text) if "\x1b" in text else text)

@@ -40,6 +40,12 @@ class Place:
 
         return Project.open(self.folder, self.environ)
 
+    def refuse_in_assignment(self) -> None:
+        """UsageError where an agent calls: refs and records are the user's, and so are decisions about them."""
+        from baton_runner.build.guard import refuse_in_assignment
+
+        refuse_in_assignment(self.project)
+
     def change(self, name: str | None) -> "Change":
         """The change with this name, or the only one there is."""
         from baton_runner.plan.changes import select_change

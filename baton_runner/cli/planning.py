@@ -20,6 +20,7 @@ def number_command(place: Place, change: str | None) -> Exit:
     """Write an id into every task that has none or shares one; receipts follow their tasks."""
     from baton_runner.controller.renumbering import renumber
 
+    place.refuse_in_assignment()
     controller = place.controller(change)
     done = renumber(controller)
     if not done.ids:

@@ -129,3 +129,19 @@ def test_forget_killed_anywhere_never_looks_finished(finished: World, point: str
     finished.run()
     assert finished.agent_turns()["demo:1.1"] == (1 if state == "resolved" else 2)
     assert set(finished.states().values()) == {"resolved"}
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["tick 1.1", "untick 1.1", "redo 1.1", "forget 1.1", "abandon demo", "finish", "plan number", "clean --refs --yes"],
+)
+def test_an_agent_decides_nothing(finished: World, words: str) -> None:
+    """Inside an assignment the records and branches of the user are out of reach of our commands."""
+    finished.ok("redo", "1.2")
+    finished.write(".baton/abandoned/gone.json", '{"change": "gone"}')
+    finished.git("update-ref", "refs/baton/attempts/gone/1.1/1", "HEAD")
+    before = finished.git("for-each-ref"), finished.plan(), finished.states()
+    done = finished.call(*words.split(), BATON_TASK_ID="demo:1.1")
+    assert done.code == 4, done.text
+    assert "demo:1.1" in done.err
+    assert (finished.git("for-each-ref"), finished.plan(), finished.states()) == before

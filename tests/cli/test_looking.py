@@ -146,6 +146,19 @@ def test_an_explicit_blocker_is_compared_by_itself(world: World) -> None:
     assert "the plan does not name it as a blocker any more" in text
 
 
+def test_an_edited_prompt_is_an_input_where_the_policy_says_so(finished: World) -> None:
+    """``rerun.on`` makes the prompt one of the inputs that are compared."""
+    policy = finished.read("WORKFLOW.md")
+    finished.write("WORKFLOW.md", policy + "Do {{ task.title }}.\n")
+    assert "prompt" not in finished.ok("why", "1.1")
+    finished.write(
+        "WORKFLOW.md", policy.replace("verify:", "rerun: {on: [task, prompt]}\nverify:") + "Do {{ task.title }}.\n"
+    )
+    text = finished.ok("why", "1.1")
+    assert "stale: the prompt changed" in text
+    assert "changed  prompt  WORKFLOW.md" in text
+
+
 def test_a_failure_is_told_with_its_output(world: World) -> None:
     """A failed task says which attempt ended how, and where the output and the worktree are."""
     _failed(world)
