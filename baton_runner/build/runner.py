@@ -16,6 +16,7 @@ from typing import Any, Protocol
 from doit.runner import ERROR, FAILURE, SUCCESS, MThreadRunner
 
 from baton_runner.base.cancel import Cancel
+from baton_runner.base.errors import BatonError
 from baton_runner.build.nodes import Node
 from baton_runner.controller.results import Result, Verdict
 
@@ -86,10 +87,15 @@ class PlanRunner(MThreadRunner):  # type: ignore[misc] # doit is untyped
         self._waited_since: dict[str, float] = {}
         self._running: dict[str, Any] = {}
         self._failures = 0
+        self._ends_the_run: BatonError | None = None
         self.final_result: int = SUCCESS
 
     def run_tasks(self, task_dispatcher: Any) -> None:
-        """Start what may start, note what ends, until nothing runs and nothing can start."""
+        """Start what may start, note what ends, until nothing runs and nothing can start.
+
+        A BatonError raised by a node (the base is red, say) starts nothing more, lets what runs end, and is raised then.
+        Anything else that is raised is a defect: what runs is ended first.
+        """
         self._run_tasks_init(task_dispatcher)
         self._order = {name: position for position, name in enumerate(task_dispatcher.tasks)}
         leave = self._cancel.subscribe(lambda: self._over.put(None))
@@ -100,6 +106,8 @@ class PlanRunner(MThreadRunner):  # type: ignore[misc] # doit is untyped
         finally:
             self._cancel_unless_idle()
             leave()
+        if self._ends_the_run is not None:
+            raise self._ends_the_run
 
     # -- what doit asks
 
@@ -199,6 +207,10 @@ class PlanRunner(MThreadRunner):  # type: ignore[misc] # doit is untyped
         if done is None:
             return
         node = self._running.pop(done.node.task.name)
+        if isinstance(done.raised, BatonError):
+            self._ends_the_run = self._ends_the_run or done.raised
+            self._stop_running = True
+            return
         if done.raised is not None:
             raise done.raised
         if isinstance(node.task, Node):

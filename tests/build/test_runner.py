@@ -3,6 +3,7 @@
 # ruff: noqa: ARG002 - the stand-ins have the signatures of what they stand for
 
 import itertools
+import queue
 import threading
 import time
 from collections.abc import Callable, Iterable
@@ -15,6 +16,7 @@ from doit.reporter import ZeroReporter
 from doit.task import Task
 
 from baton_runner.base.cancel import Cancel
+from baton_runner.base.errors import ActionNeeded
 from baton_runner.build.nodes import Node
 from baton_runner.build.runner import Limits, PlanRunner
 from baton_runner.controller.results import Result, Verdict
@@ -240,6 +242,27 @@ def test_an_error_of_ours_in_a_worker_ends_the_others_first_and_is_raised() -> N
     with pytest.raises(LookupError, match="a defect"):
         bench.run()
     assert ended.is_set()
+
+
+def test_what_only_a_person_can_mend_ends_the_run_and_no_work_that_runs() -> None:
+    """The base is red: nothing more starts, what another worker does is not thrown away, and the reason comes out."""
+    bench = Bench(Limits(2))
+    refusing: queue.SimpleQueue[threading.Thread] = queue.SimpleQueue()
+
+    def wait() -> None:
+        refusing.get(timeout=60).join(60)
+
+    def refuse() -> None:
+        refusing.put(threading.current_thread())
+        raise ActionNeeded("the base is red")
+
+    bench.add("a", during=wait)
+    bench.add("b", during=refuse)
+    bench.add("c")
+    with pytest.raises(ActionNeeded, match="the base is red"):
+        bench.run()
+    assert not bench.cancel.is_set
+    assert (bench.log, bench.told.ends) == (["a", "b"], {"a": Verdict.RESOLVED})
 
 
 def test_a_users_task_beside_ours_runs_as_doit_runs_it() -> None:
