@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from baton_runner.base.errors import Problems, UsageError
+from baton_runner.base.errors import PolicyError, Problems, UsageError
 from baton_runner.cli.exits import Exit
 from baton_runner.cli.output import bad, one_line, plural, say, wary
 from baton_runner.cli.place import CHANGE, Place, command
@@ -60,7 +60,6 @@ def _policy(
 ) -> "tuple[Settings | None, list[_Found]]":
     """The settings the plans are checked under (None when they are broken), and what was found in WORKFLOW.md."""
     from baton_runner.workflow.agent_settings import Use
-    from baton_runner.workflow.findings import errors_of
     from baton_runner.workflow.policy import find_policy, load_policy
     from baton_runner.workflow.validation import lint
 
@@ -75,9 +74,12 @@ def _policy(
         is_ignored=lambda asked: _is_ignored(repository, asked),
     )
     sentences = [(finding.severity.value, str(finding)) for finding in found]
-    if path is None or any(finding.where.startswith("WORKFLOW.md") for finding in errors_of(found)):
+    if path is None:
         return None, sentences
-    return load_policy(path, environ=place.environ, folder=top).settings, sentences
+    try:
+        return load_policy(path, environ=place.environ, folder=top).settings, sentences
+    except PolicyError:  # its findings are among the sentences
+        return None, sentences
 
 
 def _plan(change: "Change", top: "Path", settings: "Settings | None") -> Iterator[_Found]:

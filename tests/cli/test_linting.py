@@ -81,3 +81,12 @@ def test_named_changes_alone_are_checked(world: World) -> None:
     world.write("tasks/broken/tasks.md", "no box\n")
     assert world.ok("lint", "demo") == "1 plan checked: 0 errors, 0 warnings\n"
     assert "there is no change dem;" in world.refused(4, "lint", "dem")
+
+
+def test_a_policy_that_can_be_read_still_judges_the_plans(world: World) -> None:
+    """A missing program is an error of its own; what the policy says of plans holds nevertheless."""
+    world.write("WORKFLOW.md", "---\nverify: {commands: []}\nagent: {kind: terminal}\n---\n")
+    done = world.call("lint")
+    assert done.code == 4
+    assert "terminal.command is missing" in done.out
+    assert "no verification command for 1.1" in done.out

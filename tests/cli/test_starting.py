@@ -104,3 +104,41 @@ def test_a_bare_repository_is_refused(empty: World, tmp_path: Path) -> None:
     done = empty.baton("init", cwd=bare)
     assert done.code == 4
     assert "run baton init in a checkout" in done.err
+
+
+def test_the_workflow_shares_what_is_proven(finished: World, tmp_path: Path) -> None:
+    """Its git commands work as they are written: a second machine fetches the proof, runs nothing, pushes its own."""
+    finished.ok("init", "--ci")
+    steps = yaml.safe_load(finished.read(".github/workflows/baton.yml"))["jobs"]["baton"]["steps"]
+    fetch, push = [step["run"] for step in steps if "refs/baton" in step.get("run", "")]
+    origin, clone = tmp_path / "origin.git", tmp_path / "clone"
+    finished.git("commit", "--quiet", "--all", "-m", "ticks")
+    finished.git("clone", "--quiet", "--bare", str(finished.repo), str(origin))
+    finished.git("remote", "add", "origin", str(origin))
+    _sh(finished, push, finished.repo)
+    finished.git("clone", "--quiet", str(origin), str(clone))
+    _sh(finished, fetch, clone)
+    before = finished.agent_turns()
+    done = finished.baton("run", cwd=clone)
+    assert done.code == 0, done.text
+    assert finished.agent_turns() == before
+    _sh(finished, push, clone)
+
+
+def test_the_workflow_works_before_anything_was_proven(empty: World, tmp_path: Path) -> None:
+    """The first run on a CI machine finds no refs to fetch and may have none to push."""
+    empty.ok("init", "--ci")
+    steps = yaml.safe_load(empty.read(".github/workflows/baton.yml"))["jobs"]["baton"]["steps"]
+    origin = tmp_path / "origin.git"
+    empty.git("clone", "--quiet", "--bare", str(empty.repo), str(origin))
+    empty.git("remote", "add", "origin", str(origin))
+    for step in steps:
+        if "refs/baton" in step.get("run", ""):
+            _sh(empty, step["run"], empty.repo)
+
+
+def _sh(world: World, command: str, folder: Path) -> None:
+    done = subprocess.run(
+        ["/bin/sh", "-c", command], cwd=folder, env=world.environ, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
