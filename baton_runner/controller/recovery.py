@@ -25,6 +25,7 @@ __all__ = ["Recovered", "recover"]
 
 SET_ASIDE = crash.declare("recovery.set_aside")
 _STALE_LOCK_SECONDS = 2.0
+_POLL_SECONDS = 0.05
 
 
 @dataclass(frozen=True)
@@ -38,15 +39,27 @@ def recover(parts: Parts, tasks: Sequence[Task]) -> Recovered:
     """Mend one change's records, under its integration lock."""
     lines: list[str] = []
     with parts.integrator.exclusive("recovering"):
-        freed = parts.refs.remove_stale_locks(
-            (parts.branch.ref, receipts_prefix(parts.change.id), attempts_prefix(parts.change.id)),
-            older_than=_STALE_LOCK_SECONDS,
-        )
+        freed = _free_refs(parts)
         lines += [f"removed the stale lock of {name}" for name in freed]
         lines += _finish_publications(parts)
         lines += _mirror_receipts(parts, tasks)
     lines += _free_worktrees(parts, {task.key for task in tasks})
     return Recovered(tuple(lines))
+
+
+def _free_refs(parts: Parts) -> list[str]:
+    """Remove what a killed git left on our refs. One of a moment ago may be alive: it is given the time to end."""
+    prefixes = (parts.branch.ref, receipts_prefix(parts.change.id), attempts_prefix(parts.change.id))
+    deadline = parts.clock.monotonic() + 2 * _STALE_LOCK_SECONDS
+    freed: list[str] = []
+    while True:
+        freed += parts.refs.remove_stale_locks(prefixes, older_than=_STALE_LOCK_SECONDS)
+        if (
+            not parts.refs.is_locked(prefixes)
+            or parts.clock.monotonic() >= deadline
+            or parts.cancel.wait(_POLL_SECONDS)
+        ):
+            return freed
 
 
 def _finish_publications(parts: Parts) -> list[str]:

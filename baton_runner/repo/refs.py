@@ -3,6 +3,7 @@
 One transaction is atomic for the comparison; a kill in the middle of it may leave one ref moved and a ``.lock`` behind.
 """
 
+import math
 import re
 import time
 from collections.abc import Iterable, Sequence
@@ -185,11 +186,15 @@ class Refs:
         limit = time.time() - older_than
         for prefix in prefixes:
             for lock in _lock_files(self.repository.common_dir, prefix):
-                if lock.stat().st_mtime <= limit:
+                if _made_at(lock) <= limit:
                     crash.reach(_LOCK_REMOVED)
                     lock.unlink(missing_ok=True)
                     freed.append(lock.relative_to(self.repository.common_dir).as_posix().removesuffix(".lock"))
         return tuple(sorted(freed))
+
+    def is_locked(self, prefixes: Iterable[str]) -> bool:
+        """Whether some git is moving refs of ours now, or died doing so."""
+        return any(True for prefix in prefixes for _ in _lock_files(self.repository.common_dir, prefix))
 
     def _packed(self, start: str) -> dict[str, str]:
         """The packed refs whose names begin like this; a loose one of the same name wins over them."""
@@ -215,6 +220,14 @@ class Refs:
             yield f"delete {update.name} {update.old}"
         else:
             yield f"update {update.name} {update.new} {update.old or self._zero}"
+
+
+def _made_at(lock: Path) -> float:
+    """When a lock was made; one that its git removed meanwhile is no stale one."""
+    try:
+        return lock.stat().st_mtime
+    except FileNotFoundError:
+        return math.inf
 
 
 def _lock_files(common_dir: Path, prefix: str) -> Iterable[Path]:

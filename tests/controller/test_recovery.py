@@ -139,6 +139,15 @@ def test_a_stale_lock_of_a_killed_git_is_removed_and_the_publication_finished(sc
     scene.check_agreement()
 
 
+def test_a_lock_of_a_moment_ago_is_waited_for_and_then_removed(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The run right after a kill goes on, too; a git that outlived its harness by a moment is not pushed aside."""
+    monkeypatch.setattr("baton_runner.controller.recovery._STALE_LOCK_SECONDS", 0.5)
+    assert scene.dies("publish", "publish.refs")
+    (scene.top / ".git" / f"{BRANCH}.lock").write_bytes(b"")
+    assert scene.recover()[0] == f"removed the stale lock of {BRANCH}"
+    scene.check_agreement()
+
+
 # -- receipts, refs and outcomes
 
 
