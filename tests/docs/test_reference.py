@@ -2,10 +2,13 @@
 
 import re
 
+import click
 import pytest
 
 from baton_runner.base.crash import VARIABLE
 from baton_runner.cli.exits import Exit
+from baton_runner.cli.marks import mark_of
+from baton_runner.controller.results import Verdict
 from baton_runner.controller.states import State
 from baton_runner.plan.directives import _READERS
 from tests.docs.pages import ROOT
@@ -35,8 +38,28 @@ def test_every_exit_code_is_listed() -> None:
 
 
 def test_every_state_is_listed() -> None:
-    """The words of `baton list` and its JSON."""
-    assert re.findall(r"^\| `(\w+)` \|", _section("States of a task"), re.MULTILINE) == [each.value for each in State]
+    """The words of `baton list` and its JSON, with their signs."""
+    rows = re.findall(r"^\| `(\w+)` \| (.) \|", _section("States of a task"), re.MULTILINE)
+    assert rows == [(each.value, click.unstyle(mark_of(each))) for each in State]
+
+
+def test_every_result_is_listed() -> None:
+    """The words of `baton run`."""
+    words = re.findall(r"^\| `([\w ]+)` \|", _section("Results in a run"), re.MULTILINE)
+    assert words == [each.value for each in Verdict]
+
+
+def test_every_file_of_ours_is_listed() -> None:
+    """Each name that the code gives to a file or folder below `.baton`."""
+    names: set[str] = set()
+    for path in PACKAGE.rglob("*.py"):
+        names.update(re.findall(r'\bbaton / "([\w.]+)"', path.read_text("utf-8")))
+    layout = (PACKAGE / "evidence" / "layout.py").read_text("utf-8")
+    for pattern in (r'self\._record\("(\w+)"', r'self\.folder\("(\w+)"', r'self\.root / "(\w+)"'):
+        names.update(re.findall(pattern, layout))
+    assert {"checks", "receipts", "complete", "logs"} <= names
+    files = _section("Files")
+    assert not {name for name in names - {".gitignore"} if not re.search(rf"`{re.escape(name)}[/`]", files)}
 
 
 def test_every_directive_is_listed() -> None:
