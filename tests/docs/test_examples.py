@@ -9,6 +9,8 @@ import click
 import pytest
 
 from baton_runner.cli.commands import baton
+from baton_runner.plan.tasks_md import read_plan
+from baton_runner.workflow.policy import read_policy
 from tests.docs.pages import ROOT, Page, pages
 from tests.docs.scenes import Scene, World, commands, pattern, scenes
 
@@ -33,6 +35,21 @@ def test_every_console_block_is_run_or_says_why_not(page: Page) -> None:
         if block.language == "console":
             reason = block.settings.get("not run", "")
             assert block.settings.get("scene") or reason, f"{page.name}:{block.line}: neither a scene nor a reason"
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
+def test_every_policy_and_plan_that_is_shown_can_be_read(page: Page, tmp_path: Path) -> None:
+    """Settings exist and have values that fit; plans have no problem and nothing odd."""
+    for block in page.blocks:
+        where = f"{page.name}:{block.line}"
+        if block.language == "yaml":
+            policy = tmp_path / "WORKFLOW.md"
+            policy.write_text(block.text if block.text.startswith("---") else f"---\n{block.text}---\n")
+            assert not read_policy(policy, environ={}, folder=tmp_path).findings, where
+        elif block.language == "markdown":
+            plan = read_plan(block.text.encode(), change="example", path=where)
+            assert not plan.problems, where
+            assert not plan.warnings, where
 
 
 @pytest.mark.parametrize("page", [*pages(), Page(ROOT / "docs" / "design.md")], ids=lambda page: page.name)
