@@ -1,7 +1,6 @@
 """The sessions of this project: `nox -s tests`, `nox -s baton`, and the longer ones."""
 
 import os
-import sys
 from pathlib import Path
 
 import nox
@@ -10,13 +9,14 @@ nox.options.sessions = ["tests"]
 nox.options.default_venv_backend = "uv|virtualenv"
 
 HERE = Path(__file__).parent
-UNLIMITED = {"interrupt_timeout": None, "terminate_timeout": None}
 
 
 def install(session: nox.Session) -> None:
     """Put the project and its tools into the session's environment; one that is there already is used as it is."""
     if session.virtualenv.is_sandboxed:
-        session.install("-e", ".", *nox.project.dependency_groups(nox.project.load_toml("pyproject.toml"), "dev"))
+        session.install(
+            "-e", ".", *nox.project.dependency_groups(nox.project.load_toml(HERE / "pyproject.toml"), "dev")
+        )
 
 
 @nox.session
@@ -27,14 +27,14 @@ def tests(session: nox.Session) -> None:
     session.run("ruff", "check", ".")
     session.run("mypy")
     session.run("lint-imports", "--no-cache")
-    session.run("pytest", *session.posargs, **UNLIMITED)
+    session.run("pytest", *session.posargs, interrupt_timeout=None, terminate_timeout=None)
 
 
 @nox.session
 def baton(session: nox.Session) -> None:
     """The main job, offline: the demo plan of this repository in a scratch repository."""
     install(session)
-    session.run("baton", "demo", *session.posargs, **UNLIMITED)
+    session.run("baton", "demo", *session.posargs, interrupt_timeout=None, terminate_timeout=None)
 
 
 @nox.session
@@ -42,7 +42,9 @@ def e2e(session: nox.Session) -> None:
     """The real agent programs against a scripted model server on the loopback interface; needs npm once."""
     install(session)
     session.env["BATON_E2E_CACHE"] = os.environ.get("BATON_E2E_CACHE", str(HERE / ".nox" / "e2e-programs"))
-    session.run("pytest", "-m", "e2e", "-n", "1", "tests/e2e", *session.posargs, **UNLIMITED)
+    session.run(
+        "pytest", "-m", "e2e", "-n", "1", "tests/e2e", *session.posargs, interrupt_timeout=None, terminate_timeout=None
+    )
 
 
 @nox.session
@@ -50,4 +52,4 @@ def bench(session: nox.Session) -> None:
     """Ratios against peers and earlier figures; nothing here fails on a slow machine."""
     install(session)
     for script in sorted((HERE / "benchmarks").glob("bench_*.py")):
-        session.run(sys.executable if not session.virtualenv.is_sandboxed else "python", str(script), external=True)
+        session.run("python", "-m", f"benchmarks.{script.stem}", external=True)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from baton_runner.agents.environment import Identity, agent_environment
+from baton_runner.agents.events import AgentEvent
 from baton_runner.agents.protocol import Agent, Outcome, Session, SessionRequest, TurnResult
 from baton_runner.agents.registry import limits_for
 from baton_runner.agents.usage import NO_USAGE
@@ -39,6 +40,7 @@ __all__ = ["TURN_COMPLETED", "Assignment", "Brief", "End"]
 TURN_COMPLETED = "turn-completed"
 """A file in an attempt's logs: its agent has ended a turn by itself, so what is in the worktree was meant."""
 _TAIL_CHARACTERS = 4000
+_MESSAGE_CHARACTERS = 200
 
 
 @dataclass(frozen=True)
@@ -370,11 +372,18 @@ class Assignment:
             stall_timeout=limits.stall,
             packet=parts.layout.packet(brief.task.key, self._number),
             cancel=parts.cancel,
+            on_event=self._heard,
             redact=parts.redact,
             recipe=brief.task.recipe,
             verification=tuple(check.command for check in brief.checks),
             clock=parts.clock,
         )
+
+    def _heard(self, event: AgentEvent) -> None:
+        """Hand the agent's own words on to whoever follows the run."""
+        message = event.payload.get("message") or event.payload.get("tool")
+        if message:
+            self._emit("agent.message", event=event.event.value, message=str(message)[:_MESSAGE_CHARACTERS])
 
     def _failed(self, kind: FailureKind, message: str) -> End:
         return self._ended(failure=self._failure(kind, message))

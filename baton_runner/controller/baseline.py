@@ -45,6 +45,7 @@ class Baseline:
         self._warn = warn
         self._turn = threading.Lock()
         self._checked = False
+        self._refusal: ActionNeeded | None = None
         self._known: dict[str, Before] | None = None
 
     def before(self, command: str) -> Before:
@@ -56,6 +57,8 @@ class Baseline:
     def require(self, checks: Sequence[Check]) -> None:
         """Run these commands on the base, once in this run; ActionNeeded (``base_red``) when a policy-wide one is red."""
         with self._turn:
+            if self._refusal is not None:
+                raise self._refusal
             if self._checked:
                 return
             commit = self._commit()
@@ -77,11 +80,12 @@ class Baseline:
         if not self._stops:
             self._warn(message)
             return
-        raise ActionNeeded(
+        self._refusal = ActionNeeded(
             message,
             todo="repair the base (or correct verify.commands), then run again; verify.base: warn goes on regardless",
             code="base_red",
         )
+        raise self._refusal
 
     def _commit(self) -> str:
         base = self._branch.base()

@@ -96,4 +96,3 @@ class Branch:
             found = self._objects.commits_between(start, head) if start is not None else frozenset[str]()
             self._contained = (head, set(found))
         return self._contained[1]
-

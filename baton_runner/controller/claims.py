@@ -28,7 +28,7 @@ class Denied:
 
 
 class Resources:
-    """Named things that only one task, or one verification, of this machine uses at a time."""
+    """Named things that only one task, or one verification, of this repository uses at a time."""
 
     def __init__(self, locks: Path) -> None:
         self._folder = locks / "resources"

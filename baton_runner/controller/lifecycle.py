@@ -99,6 +99,9 @@ class Lifecycle:
             if subject.task.mark is Mark.RESOLVED:  # the decision to work on it again is on disk: receipt or redo
                 untick_for(self._parts, subject.task)
             return self._with_agent(replace(subject, failure=cheap or subject.failure))
+        except ActionNeeded as error:  # nothing about this task: the whole run waits for a person
+            self._emit(subject, "task.stopped", message=str(error))
+            raise
         except BatonError as error:
             kind: FailureKind = "error"
             return self._fail(subject, self._failure(kind, str(error), 0), Work("none"), attempts=0)
@@ -145,7 +148,7 @@ class Lifecycle:
                     code="branch_checked_out",
                 )
             case _:
-                return self._result(subject, Verdict.STOPPED, "stopped")
+                return self._stopped(subject, Work("none"))
 
     def _exists(self, commit: str) -> bool:
         return self._parts.objects.git.try_run("cat-file", "-e", f"{commit}^{{commit}}").code == 0
@@ -157,12 +160,12 @@ class Lifecycle:
             return salvaged
         end: End | None = None
         for tried in range(1, attempts + 1):
-            number = next_attempt(self._parts.layout, self._parts.refs, subject.task.key)
+            number = next_attempt(self._parts.layout, self._parts.refs, self._parts.workspaces, subject.task.key)
             end = Assignment(self._parts, self._brief(subject), agent, number, turns).run()
             if end.receipt is not None:
                 return self._publish(subject, end.receipt, Verdict.RESOLVED, end.work, attempts=tried)
             if end.failure is None:
-                return self._result(subject, Verdict.STOPPED, "stopped; the next run goes on", end.work)
+                return self._stopped(subject, end.work)
             end.failure.write(self._parts.layout.failure(subject.task.key))
             subject = replace(subject, failure=end.failure)
             if end.final or self._parts.cancel.is_set:
@@ -236,6 +239,11 @@ class Lifecycle:
 
     def _failure(self, kind: FailureKind, message: str, attempt: int) -> Failure:
         return Failure(kind, message, attempt, rfc3339(self._parts.clock.now()))
+
+    def _stopped(self, subject: Subject, work: Work) -> Result:
+        message = "stopped; the next run goes on"
+        self._emit(subject, "task.stopped", message=message)
+        return self._result(subject, Verdict.STOPPED, message, work)
 
     def _result(self, subject: Subject, verdict: Verdict, message: str, work: Work | None = None) -> Result:
         return Result(self._parts.change.id, subject.task.key, verdict, message, work=work or Work("none"))

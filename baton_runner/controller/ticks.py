@@ -28,4 +28,3 @@ def tick_for(parts: Parts, task: Task, receipt: Receipt) -> str:
 def untick_for(parts: Parts, task: Task) -> None:
     """Blank a task's box because it is to be done again; the decision is on disk already."""
     ticking.untick(parts.change.plan_path, task, lock_path=parts.plan_lock, root=parts.top)
-

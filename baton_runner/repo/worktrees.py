@@ -104,16 +104,16 @@ class Workspaces:
 
     def kept(self) -> tuple[Kept, ...]:
         """The worktrees left for a person, by slot."""
-        return tuple(Kept(slot, record) for slot, record in self._records() if record.state is State.KEPT)
+        return tuple(Kept(slot, record) for slot, record in self.records() if record.state is State.KEPT)
 
     def orphans(self) -> tuple[Kept, ...]:
         """The worktrees of processes that died: in use by their record, with a free lock."""
-        used = ((slot, record) for slot, record in self._records() if record.state is State.USED)
+        used = ((slot, record) for slot, record in self.records() if record.state is State.USED)
         return tuple(Kept(slot, record) for slot, record in used if not slot.lock().is_taken())
 
     def in_use(self) -> tuple[Kept, ...]:
         """The worktrees whose lock is held now."""
-        return tuple(Kept(slot, record) for slot, record in self._records() if slot.lock().is_taken())
+        return tuple(Kept(slot, record) for slot, record in self.records() if slot.lock().is_taken())
 
     def remove(self, slot: Slot) -> str | None:
         """Delete a worktree, its content parked first; the ref that holds it, None when there was nothing to park.
@@ -253,7 +253,7 @@ class Workspaces:
                 return
             yield slot
 
-    def _records(self) -> Iterator[tuple[Slot, Record]]:
+    def records(self) -> Iterator[tuple[Slot, Record]]:
         for folder in sorted((self.root / "w").glob("[av]*"), key=lambda each: (len(each.name), each.name)):
             slot = Slot(folder, self._common_dir)
             record = slot.record()

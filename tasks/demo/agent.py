@@ -7,7 +7,7 @@ import os
 import sys
 from pathlib import Path
 
-TEST = '''import unittest
+TEST = """import unittest
 
 from calc.{module} import {function}
 
@@ -15,13 +15,13 @@ from calc.{module} import {function}
 class Test(unittest.TestCase):
     def test(self) -> None:
         self.assertEqual({function}({arguments}), {expected})
-'''
+"""
 
-ZERO = '''
+ZERO = """
     def test_zero(self) -> None:
         with self.assertRaisesRegex(ValueError, "by zero"):
             divide(1, 0)
-'''
+"""
 
 MAIN = '''"""python3 -m calc LEFT OPERATION RIGHT"""
 

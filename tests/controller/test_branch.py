@@ -63,13 +63,13 @@ def test_a_damaged_record_says_what_to_do(scene: Scene) -> None:
 def test_attempt_numbers_are_never_used_twice(scene: Scene) -> None:
     """One more than the largest of refs, packets and logs, whichever of them is left."""
     parts = scene.controller().parts
-    assert next_attempt(parts.layout, parts.refs, KEY) == 2
-    assert next_attempt(parts.layout, parts.refs, "1.2") == 1
+    assert next_attempt(parts.layout, parts.refs, parts.workspaces, KEY) == 2
+    assert next_attempt(parts.layout, parts.refs, parts.workspaces, "1.2") == 1
     parts.layout.logs(KEY, 7).mkdir(parents=True)
-    assert next_attempt(parts.layout, parts.refs, KEY) == 8
+    assert next_attempt(parts.layout, parts.refs, parts.workspaces, KEY) == 8
     parts.layout.packets(KEY).mkdir(parents=True)
     parts.layout.packet(KEY, 11).touch()
-    assert next_attempt(parts.layout, parts.refs, KEY) == 12
+    assert next_attempt(parts.layout, parts.refs, parts.workspaces, KEY) == 12
     scene.git("update-ref", f"{attempt_ref('demo', KEY, 20)}.3", scene.work)
-    assert next_attempt(parts.layout, parts.refs, KEY) == 21
-    assert next_attempt(parts.layout, parts.refs, "1.2") == 1
+    assert next_attempt(parts.layout, parts.refs, parts.workspaces, KEY) == 21
+    assert next_attempt(parts.layout, parts.refs, parts.workspaces, "1.2") == 1
