@@ -69,7 +69,7 @@ def proven(root: Path, tasks: int) -> Path:
     layout, updates = controller.parts.layout, []
     for task in controller.plan.tasks:
         receipt = _receipt(task, assessor, head, tree)
-        data = receipt.encode()
+        data = receipt.encoded
         replace_file(layout.receipt(task.key), data)
         replace_file(layout.outcome(task.key), outcome_bytes(receipt.outcome))
         TickMark(receipt.seal).write(layout.tick_mark(task.key))

@@ -4,6 +4,7 @@ Readable, case-folded, limited in length, and with a hash of the original whenev
 names never share a slug (promise 6). An ordinary name such as ``1.2`` or ``add-login`` is its own slug.
 """
 
+import functools
 import hashlib
 import re
 
@@ -16,6 +17,7 @@ _HASHED = re.compile(rf"--[0-9a-f]{{{_HASH_LENGTH}}}$")
 _WINDOWS_DEVICES = {"con", "prn", "aux", "nul", *(f"{name}{n}" for name in ("com", "lpt") for n in range(1, 10))}
 
 
+@functools.lru_cache(maxsize=1 << 16)
 def slug(name: str) -> str:
     """The safe form of a name: a single path component and a valid part of a git ref, different for different names."""
     if _is_plain(name):

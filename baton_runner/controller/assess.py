@@ -5,7 +5,7 @@ before its section, so a new receipt only invalidates its own section's gate and
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from baton_runner.controller.states import Assessment, Facts, Need, State
 from baton_runner.evidence.outcome import accepted_outcome, gate_digest
@@ -54,8 +54,10 @@ class Assessor:
         self._facts = dict(facts)
         self._tasks = plan.by_key
         self._gates: dict[int, Gate] = {}
+        self._assessed: dict[int, dict[str, Assessment]] = {}
         self._digests: dict[str, str] = {}
         waited_for = {index for indexes in order.after.values() for index in indexes}
+        self._with_follow_ups = frozenset(task.section for task in plan.follow_ups)
         self._last_gates = tuple(s.index for s in plan.sections if s.index not in waited_for)
 
     def task(self, key: str) -> Task:
@@ -72,6 +74,8 @@ class Assessor:
         section = self._tasks[key].section
         for index in [index for index in self._gates if index >= section]:
             del self._gates[index]
+        for index in [index for index in self._assessed if index >= section or index in self._with_follow_ups]:
+            del self._assessed[index]
 
     def definition(self, key: str) -> str:
         """The digest of a task's definition as the plan has it now."""
@@ -88,6 +92,16 @@ class Assessor:
 
     def assess(self, key: str) -> Assessment:
         """The state of one task."""
+        known = self._assessed.setdefault(self._tasks[key].section, {})
+        if key not in known:
+            known[key] = self._assess(key)
+        return known[key]
+
+    def exempt(self, key: str) -> None:
+        """What the command line forced was done: from now on its receipt counts again."""
+        self.rules = replace(self.rules, forced=self.rules.forced - {key})
+
+    def _assess(self, key: str) -> Assessment:
         task, facts = self._tasks[key], self.facts(key)
         marked = self._by_mark(task)
         if marked is not None:
@@ -144,7 +158,7 @@ class Assessor:
         }
         if recipe:
             return Assessment(State.STALE, Need.AGENT, f"the {' and '.join(recipe)} changed", differs=recipe)
-        if receipt.inputs.digest != inputs.digest:
+        if receipt.inputs != inputs:
             differs = _differences(receipt.inputs, inputs)
             reason = "what it builds on changed"
             return Assessment(State.STALE, Need.REVERIFY, reason, differs=differs)

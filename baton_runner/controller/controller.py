@@ -62,7 +62,7 @@ class Controller:
         self.change = change
         self.options = options or RunOptions()
         self.parts = _assemble(project, change, self.options)
-        self._records = Records(self.parts.layout, project.refs)
+        self._records = Records(self.parts.layout, project.refs, project.objects)
         self._lock = threading.RLock()
         self._agents: dict[str, Agent] = {}
         self._done: set[str] = set()
@@ -146,9 +146,10 @@ class Controller:
             self._check_agent(kind)
 
     def recover(self) -> Recovered:
-        """Mend what an earlier process left unfinished, then read everything again."""
+        """Mend what an earlier process left unfinished; read everything again if there was anything."""
         recovered = recover(self.parts, self.plan.tasks)
-        self.refresh()
+        if recovered.lines:
+            self.refresh()
         self._project_ticks()
         return recovered
 
@@ -208,12 +209,8 @@ class Controller:
         with self._lock:
             self._head = head
             if key in self._done:
-                self._forget_forced(key)
+                self._assessor.exempt(key)
             self._assessor.replace(key, self._completed(key, facts, worker))
-
-    def _forget_forced(self, key: str) -> None:
-        """What the command line forced is done once."""
-        self._assessor.rules = replace(self._assessor.rules, forced=self._assessor.rules.forced - {key})
 
     def _completed(self, key: str, facts: Facts, worker: str) -> Facts:
         """Facts with what git's history and the locks say."""
@@ -289,16 +286,22 @@ class Controller:
 
     def _project_ticks(self) -> None:
         """Tick again what is proven and lost its tick (a stash, a switch, an old editor buffer)."""
-        for task in self.plan.tasks:
-            facts, assessment = self.facts(task.key), self.assess(task.key)
-            lost = task.mark is Mark.READY and assessment.state is State.RESOLVED
-            unmarked = facts.receipt is not None and (facts.tick is None or facts.tick.seal != facts.receipt.seal)
-            if facts.receipt is None or assessment.state is not State.RESOLVED or not (lost or unmarked):
-                continue
-            problem = tick_for(self.parts, task, facts.receipt)
-            if lost and not problem:
+        found = [task for task in self.plan.tasks if self._is_unticked(task)]
+        for task in found:
+            receipt = self.facts(task.key).receipt
+            assert receipt is not None  # noqa: S101 - only a task with one is found
+            problem = tick_for(self.parts, task, receipt)
+            if task.mark is Mark.READY and not problem:
                 self.parts.events.emit(self.change.id, task.key, "plan.ticked_again", id=task.id)
-        self.refresh()
+        if found:
+            self.refresh()
+
+    def _is_unticked(self, task: Task) -> bool:
+        """Whether a proven task has no tick, or none that is marked as made for its receipt."""
+        facts = self.facts(task.key)
+        if facts.receipt is None or self.assess(task.key).state is not State.RESOLVED:
+            return False
+        return task.mark is Mark.READY or facts.tick is None or facts.tick.seal != facts.receipt.seal
 
 
 def _unproven(tasks: list[Task], plan_path: str) -> PlanError:

@@ -60,7 +60,7 @@ class Pending:
         return sealed.sealed(
             {
                 "schema": SCHEMA,
-                "receipt": self.receipt.encode().decode(),
+                "receipt": self.receipt.encoded.decode(),
                 "old_head": self.old_head,
                 "merge": self.merge,
                 "answers": None if self.answers is None else vars(self.answers),
@@ -111,12 +111,12 @@ class Publisher:
     def install(self, receipt: Receipt) -> None:
         """Write the files that mirror a receipt ref: the outcome, then the receipt, each only if its bytes differ."""
         files.write_if_changed(self._layout.outcome(receipt.key), outcome_bytes(receipt.outcome), OUTCOME)
-        files.write_if_changed(self._layout.receipt(receipt.key), receipt.encode(), RECEIPT)
+        files.write_if_changed(self._layout.receipt(receipt.key), receipt.encoded, RECEIPT)
 
     def _move(self, pending: Pending) -> None:
         """Swap the branch and the receipt ref in one transaction, leaving out what has moved already."""
         name = receipt_ref(pending.receipt.change, pending.receipt.key)
-        blob = self._objects.blob(pending.receipt.encode())
+        blob = self._objects.blob(pending.receipt.encoded)
         present = self._refs.get(name)
         updates = [] if present == blob else [RefUpdate(name, blob, present)]
         tip = self._branch.tip()
@@ -144,7 +144,7 @@ class Publisher:
 
 def message_of(receipt: Receipt, title: str) -> str:
     """The message of a merge commit: the task, and trailers that name the proof."""
-    seal = json.loads(receipt.encode())["seal"]
+    seal = json.loads(receipt.encoded)["seal"]
     return (
         f"{receipt.change}:{receipt.task} {title}\n\n"
         f"Baton-Task: {receipt.change}:{receipt.task}\nBaton-Receipt: {seal}\nBaton-Packet: {receipt.packet}\n"

@@ -8,13 +8,14 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TypeVar
 
-from baton_runner.base.errors import DamagedRecord
+from baton_runner.base.errors import BatonError, DamagedRecord
 from baton_runner.base.slug import slug
 from baton_runner.controller.states import Facts
 from baton_runner.evidence.decisions import Failure, Redo, TickMark
 from baton_runner.evidence.layout import Layout
 from baton_runner.evidence.receipt import Receipt
 from baton_runner.plan.model import Task
+from baton_runner.repo.objects import Objects
 from baton_runner.repo.refs import Refs, receipt_ref, receipts_prefix
 
 __all__ = ["Records"]
@@ -25,9 +26,10 @@ _Helpful = TypeVar("_Helpful", TickMark, Failure)
 class Records:
     """What is on disk about the tasks of one change, but for what git's history and locks say."""
 
-    def __init__(self, layout: Layout, refs: Refs) -> None:
+    def __init__(self, layout: Layout, refs: Refs, objects: Objects) -> None:
         self._layout = layout
         self._refs = refs
+        self._objects = objects
 
     def all(self, tasks: Iterable[Task]) -> dict[str, Facts]:
         """The facts of every task; folders are listed once, so that what is not there costs nothing."""
@@ -47,7 +49,10 @@ class Records:
         def there(kind: str) -> bool:
             return present is None or name in present[kind]
 
+        blob = refs.get(receipt_ref(self._layout.change, key))
         receipt, damage = self._receipt(key) if there("receipts") else (None, "")
+        if receipt is None and blob is not None and (kept := self._of_ref(key, blob)) is not None:
+            receipt, damage = kept, ""  # the file is a cache: lost or damaged, the ref counts
         tick = _tolerant(TickMark, self._layout.tick_mark(key)) if there("ticks") else None
         return Facts(
             receipt=receipt,
@@ -55,8 +60,15 @@ class Records:
             redo=Redo.read(self._layout.redo(key)) if there("redo") else None,
             tick=tick,
             failure=_tolerant(Failure, self._layout.failure(key)) if there("failures") else None,
-            named=tick is not None or receipt_ref(self._layout.change, key) in refs,
+            named=tick is not None or blob is not None,
         )
+
+    def _of_ref(self, key: str, blob: str) -> Receipt | None:
+        try:
+            receipt = Receipt.decode(self._objects.read_blob(blob), where=blob)
+        except BatonError:
+            return None  # promise 2: what cannot be read proves nothing
+        return receipt if (receipt.key, receipt.change) == (key, self._layout.change) else None
 
     def _receipt(self, key: str) -> tuple[Receipt | None, str]:
         path = self._layout.receipt(key)

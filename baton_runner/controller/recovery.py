@@ -13,7 +13,6 @@ from pathlib import Path
 
 from baton_runner.base import crash, files
 from baton_runner.base.errors import ActionNeeded, BatonError, DamagedRecord
-from baton_runner.base.slug import slug
 from baton_runner.controller.parts import Parts
 from baton_runner.controller.publishing import Pending
 from baton_runner.evidence.receipt import Receipt
@@ -114,14 +113,14 @@ def _mirror_receipts(parts: Parts, tasks: Iterable[Task]) -> list[str]:
         blob = refs.get(name)
         if blob is None and data is None:
             continue
-        if data is not None and blob == _blob_id(data, blob or "") and _is_whole(data, task, parts.change.id):
-            parts.publisher.install(Receipt.decode(data, where=str(path)))  # its outcome may have been lost
+        if data is not None and blob == _blob_id(data, blob or "") and (whole := _whole(data, task, parts.change.id)):
+            parts.publisher.install(whole)  # its outcome may have been lost
             continue
         restored = _restore(parts, blob, task) if blob is not None else None
         if restored is not None:
             parts.publisher.install(restored)
             lines.append(f"restored the receipt of {task.name(parts.change.id)} from its ref")
-        elif data is not None and _is_whole(data, task, parts.change.id):
+        elif data is not None and _whole(data, task, parts.change.id):
             parts.refs.transaction([RefUpdate(name, parts.objects.blob(data), blob)])
             lines.append(f"restored the receipt ref of {task.name(parts.change.id)} from its file")
     return lines
@@ -157,18 +156,18 @@ def _since(text: str) -> dt.datetime:
 
 def _restore(parts: Parts, blob: str, task: Task) -> Receipt | None:
     try:
-        data = parts.objects.read_blob(blob)
-        return Receipt.decode(data, where=blob) if _is_whole(data, task, parts.change.id) else None
+        return _whole(parts.objects.read_blob(blob), task, parts.change.id)
     except BatonError:
         return None  # promise 2: what cannot be read proves nothing; the task is assessed without it
 
 
-def _is_whole(data: bytes, task: Task, change: str) -> bool:
+def _whole(data: bytes, task: Task, change: str) -> Receipt | None:
+    """The receipt in these bytes, None when it is damaged or another task's."""
     try:
         receipt = Receipt.decode(data, where="receipt")
     except DamagedRecord:
-        return False
-    return receipt.change == change and slug(receipt.key) == slug(task.key)
+        return None
+    return receipt if (receipt.change, receipt.key) == (change, task.key) else None
 
 
 def _blob_id(data: bytes, like: str) -> str:

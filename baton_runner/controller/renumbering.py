@@ -126,7 +126,7 @@ def _carry_decisions(controller: Controller, keys: Mapping[str, str]) -> None:
 
 def _install(parts: Parts, receipt: Receipt) -> None:
     name = receipt_ref(receipt.change, receipt.key)
-    blob = parts.objects.blob(receipt.encode())
+    blob = parts.objects.blob(receipt.encoded)
     present = parts.refs.get(name)
     if present != blob:
         parts.refs.transaction([RefUpdate(name, blob, present)])

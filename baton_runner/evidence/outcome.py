@@ -5,6 +5,7 @@ changed). Gate = H(the gates before the section, the outcomes of the section's t
 compare, so that a change travels exactly as far as bytes differ.
 """
 
+import functools
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
@@ -46,6 +47,7 @@ def _name(path: str) -> str:
         return f"\0{data.hex()}"
 
 
+@functools.lru_cache(maxsize=1 << 16)
 def accepted_outcome(key: str) -> str:
     """The outcome of a task that a person resolved by hand: constant, for nothing is known of what it did."""
     return digest({"accepted": key})

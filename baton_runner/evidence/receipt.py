@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import Any, Literal, Self
 
 from baton_runner.base.digest import digest
@@ -84,16 +85,17 @@ class Receipt:
         """``none`` where the policy allowed a task without any command."""
         return "checks" if self.checks else "none"
 
-    def encode(self) -> bytes:
+    @cached_property
+    def encoded(self) -> bytes:
         """The canonical sealed bytes."""
         content = asdict(self)
         content |= {"schema": SCHEMA, "proof": self.proof, "checks": [asdict(check) for check in self.checks]}
         return sealed.sealed(content)
 
-    @property
+    @cached_property
     def seal(self) -> str:
         """The digest of all other content."""
-        seal: str = sealed.parse(self.encode(), where="receipt")["seal"]
+        seal: str = sealed.parse(self.encoded, where="receipt")["seal"]
         return seal
 
     @classmethod
@@ -103,10 +105,13 @@ class Receipt:
         if record.pop("schema", None) != SCHEMA:
             raise DamagedRecord("is not a receipt this version understands", where=where, todo="upgrade baton")
         try:
-            del record["seal"], record["proof"]
+            seal = record.pop("seal")
+            del record["proof"]
             record["inputs"] = Inputs(**record["inputs"])
             record["work"] = Work(**record["work"])
             record["checks"] = tuple(CheckProof(**check) for check in record["checks"])
-            return cls(**record)
+            receipt = cls(**record)
         except (TypeError, KeyError) as error:
             raise DamagedRecord(f"lacks or adds a field ({error})", where=where) from error
+        vars(receipt).update(encoded=data, seal=seal)  # what was read is exactly what encoding it again would give
+        return receipt

@@ -254,6 +254,7 @@ class Workspaces:
             yield slot
 
     def records(self) -> Iterator[tuple[Slot, Record]]:
+        """Every place that was ever used, with what is written about it."""
         for folder in sorted((self.root / "w").glob("[av]*"), key=lambda each: (len(each.name), each.name)):
             slot = Slot(folder, self._common_dir)
             record = slot.record()

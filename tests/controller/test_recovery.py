@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,6 @@ from baton_runner.controller.integration import Integrated
 from baton_runner.controller.publishing import Pending
 from baton_runner.controller.states import State
 from baton_runner.evidence.outcome import outcome_bytes
-from baton_runner.evidence.receipt import Receipt
 from baton_runner.repo.refs import receipt_ref
 from tests.controller.publication import BRANCH, KEY, Scene
 
@@ -79,7 +79,7 @@ def test_only_the_receipt_ref_moved(scene: Scene) -> None:
     assert scene.dies("publish", "publish.refs")
     data = Pending.read(scene.file("pending"))
     assert data is not None
-    (scene.folder / "receipt").write_bytes(data.receipt.encode())
+    (scene.folder / "receipt").write_bytes(data.receipt.encoded)
     scene.git("update-ref", REF, scene.git("hash-object", "-w", str(scene.folder / "receipt")))
     scene.recover()
     scene.check_agreement()
@@ -157,8 +157,8 @@ def test_a_receipt_file_that_is_not_its_ref_comes_back_from_it(scene: Scene, dam
     receipt = scene.published()
     file = scene.file("receipts")
     data = file.read_bytes()
-    older = Receipt(**{**vars(receipt), "outcome": "sha256:older", "attempt": 0})
-    other = Receipt(**{**vars(receipt), "key": "1.2", "task": "1.2"})
+    older = replace(receipt, outcome="sha256:older", attempt=0)
+    other = replace(receipt, key="1.2", task="1.2")
     if damage == "lost":
         file.unlink()
     else:
@@ -167,8 +167,8 @@ def test_a_receipt_file_that_is_not_its_ref_comes_back_from_it(scene: Scene, dam
                 "cut": data[:-9],
                 "flip": data.replace(b"demo", b"dema", 1),
                 "empty": b"",
-                "older": older.encode(),
-                "of another task": other.encode(),
+                "older": older.encoded,
+                "of another task": other.encoded,
             }[damage]
         )
     assert scene.recover() == ("restored the receipt of demo:1.1 from its ref",)

@@ -48,15 +48,15 @@ RECEIPTS = st.builds(
 
 @given(RECEIPTS)
 def test_a_receipt_comes_back_as_it_was_and_has_the_same_bytes_again(receipt: Receipt) -> None:
-    data = receipt.encode()
+    data = receipt.encoded
     found = Receipt.decode(data, where="x")
     assert found == receipt
-    assert found.encode() == data
+    assert found.encoded == data
     assert found.seal == receipt.seal
 
 
 def test_the_seal_is_the_digest_of_all_other_content() -> None:
-    record = json.loads(RECEIPT.encode())
+    record = json.loads(RECEIPT.encoded)
     seal = record.pop("seal")
     assert seal == RECEIPT.seal == digest(record)
     assert replace(RECEIPT, attempt=4).seal != seal
@@ -64,7 +64,7 @@ def test_the_seal_is_the_digest_of_all_other_content() -> None:
 
 def test_no_changed_byte_of_a_receipt_goes_unnoticed() -> None:
     """Promise 2, at every place of a receipt."""
-    data = RECEIPT.encode()
+    data = RECEIPT.encoded
     for place in range(len(data)):
         damaged = data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :]
         with pytest.raises(DamagedRecord, match=r"receipts/1\.2"):
@@ -80,7 +80,7 @@ def test_no_changed_byte_of_a_receipt_goes_unnoticed() -> None:
 )  # fmt: skip
 def test_a_well_sealed_record_of_another_kind_is_refused(change: dict[str, Any]) -> None:
     """Of a later version, or made by somebody who can compute a seal."""
-    record = json.loads(RECEIPT.encode())
+    record = json.loads(RECEIPT.encoded)
     del record["seal"]
     with pytest.raises(DamagedRecord, match=r"receipt\.json"):
         Receipt.decode(sealed.sealed(record | change), where="receipt.json")
@@ -88,7 +88,7 @@ def test_a_well_sealed_record_of_another_kind_is_refused(change: dict[str, Any])
 
 @pytest.mark.parametrize("name", ["schema", "proof", "inputs", "work", "checks", "change", "tree"])
 def test_a_well_sealed_record_that_lacks_a_field_is_refused(name: str) -> None:
-    record = json.loads(RECEIPT.encode())
+    record = json.loads(RECEIPT.encoded)
     del record["seal"], record[name]
     with pytest.raises(DamagedRecord, match=r"receipt\.json"):
         Receipt.decode(sealed.sealed(record), where="receipt.json")
@@ -98,7 +98,7 @@ def test_a_receipt_without_a_check_says_that_it_proves_none() -> None:
     assert RECEIPT.proof == "checks"
     bare = replace(RECEIPT, checks=())
     assert bare.proof == "none"
-    assert json.loads(bare.encode())["proof"] == "none"
+    assert json.loads(bare.encoded)["proof"] == "none"
 
 
 def test_the_inputs_digest_is_that_of_gates_and_edges_in_any_order() -> None:
