@@ -49,11 +49,12 @@ class _Run:
         clock, reporter = self.project.clock, self.account.reporter
         started = clock.monotonic()
         self.project.events.listen(reporter.event)
-        for line in self.scope.recover():
-            self.account.warn(line)
+        recovered = tuple(self.scope.recover())
         self.scope.check_startable()
         self.account.begin(self.scope.items)
         reporter.begin(self._header())
+        for line in recovered:
+            reporter.note(line)
         problem = self._work()
         summary = self.account.summary(
             self.scope.items,

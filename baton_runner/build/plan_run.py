@@ -4,7 +4,7 @@ import contextlib
 import os
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, TextIO
 
 from doit.control import TaskControl
@@ -133,7 +133,7 @@ class PlanRun:
         items = [item for item in named if item is not None]
         for controller in self._controllers:
             forced = frozenset(item.task.key for item in items if item.controller is controller)
-            controller.options = replace(controller.options, forced=forced)
+            controller.force(forced)
 
     def _with_members(self, tasks: Sequence[Any]) -> list[Any]:
         """What is named, with the members of the groups among it."""

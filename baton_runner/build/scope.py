@@ -44,7 +44,8 @@ class Scope:
             selection = replace(selection, last_failed=False)
             self.notes = ("no task failed in the last run: all are taken",)
         if request.force:
-            controllers = [_forced(controller, selection) for controller in controllers]
+            for controller in controllers:
+                controller.force(frozenset(task.key for task in selection.tasks(controller)))
         self.controllers = tuple(controllers)
         self.selection = selection.pinned(self.controllers)
         self._choose()
@@ -85,8 +86,3 @@ class Scope:
         )
         if not self.items:
             raise NothingCollected("no task was selected", todo="see `baton list` for what there is", code="no_match")
-
-
-def _forced(controller: Controller, selection: Selection) -> Controller:
-    forced = frozenset(task.key for task in selection.tasks(controller))
-    return Controller(controller.project, controller.change, replace(controller.options, forced=forced))

@@ -8,11 +8,12 @@ import fnmatch
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from baton_runner.base.errors import NothingCollected
+from baton_runner.base.errors import NothingCollected, UsageError
 from baton_runner.build.expression import parse_expression
 from baton_runner.controller.controller import Controller
 from baton_runner.plan.changes import Change, select_change
 from baton_runner.plan.model import Task
+from baton_runner.workflow.nearest import nearest
 
 __all__ = ["Selection", "blockers_of", "check_targets", "chosen_changes", "resolved"]
 
@@ -87,7 +88,7 @@ def chosen_changes(changes: Sequence[Change], targets: Sequence[str]) -> tuple[C
 
 
 def check_targets(targets: Iterable[str], controllers: Sequence[Controller]) -> None:
-    """Raise NothingCollected for a target that matches no task of the chosen changes."""
+    """Refuse a target that matches no task of the chosen changes: UsageError for a name, NothingCollected for a glob."""
     for target in targets:
         found = [
             task
@@ -98,9 +99,19 @@ def check_targets(targets: Iterable[str], controllers: Sequence[Controller]) -> 
         ]
         if found:
             continue
-        if len(controllers) == 1 and not any(sign in target for sign in "*?["):
-            controllers[0].plan.task(target.rpartition(":")[2])
+        if not any(sign in target for sign in "*?["):
+            raise _unknown(target, controllers)
         raise NothingCollected(f"no task matches {target}", todo="see `baton list` for what there is", code="no_match")
+
+
+def _unknown(target: str, controllers: Sequence[Controller]) -> UsageError:
+    """The error for a name that neither a change nor a task has."""
+    change, _, id_ = target.rpartition(":")
+    ids = [task.id for controller in controllers for task in controller.plan.tasks]
+    near = nearest(id_, [*ids, *(controller.change.id for controller in controllers)])
+    advice = f"did you mean {near}?" if near else "see `baton list` for what there is"
+    where = f"change {change}" if change else ""
+    return UsageError(f"there is no task or change {id_}", where=where, todo=advice, code="unknown_target")
 
 
 def blockers_of(controller: Controller, tasks: Iterable[Task]) -> tuple[Task, ...]:

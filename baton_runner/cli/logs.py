@@ -62,7 +62,7 @@ def _folder(controller: "Controller", task: "Task", attempt: int | None) -> Path
 
 
 class _Shown:
-    """What of a folder of logs was shown; files in the order in which they were begun, prompts left out."""
+    """What of a folder of logs was shown; files in the order in which an attempt begins them, prompts left out."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -73,7 +73,7 @@ class _Shown:
     def more(self, *, last: bool = False) -> None:
         """Show the lines that came since the last look; one that is not ended yet waits for its end."""
         files = [path for path in self._folder.iterdir() if path.is_file() and path.suffix != ".md"]
-        for path in sorted(files, key=lambda each: (each.stat().st_mtime_ns, each.name)):
+        for path in sorted(files, key=_place):
             for text in self._new_lines(path, last=last):
                 for line in readable(text) if path.suffix == ".jsonl" else [text]:
                     self._say(path, line)
@@ -92,6 +92,14 @@ class _Shown:
             self._last = path
         say(clean(line).replace("\n", "\n  "))
         self.anything = True
+
+
+def _place(path: Path) -> tuple[int, int, str]:
+    """Where a log stands in an attempt: set-up, hooks before, the agent, checks by their numbers, hooks after."""
+    order = ("setup", "hook-before_run", "agent", "verify", "hook-after_run")
+    kind = next((number for number, start in enumerate(order) if path.name.startswith(start)), len(order))
+    digits = "".join(letter for letter in path.stem if letter.isdigit())
+    return kind, int(digits or 0), path.name
 
 
 def readable(record: str) -> Iterator[str]:

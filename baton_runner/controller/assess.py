@@ -5,7 +5,7 @@ before its section, so a new receipt only invalidates its own section's gate and
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from baton_runner.controller.states import Assessment, Facts, Need, State
 from baton_runner.evidence.outcome import accepted_outcome, gate_digest
@@ -97,9 +97,11 @@ class Assessor:
             known[key] = self._assess(key)
         return known[key]
 
-    def exempt(self, key: str) -> None:
-        """What the command line forced was done: from now on its receipt counts again."""
-        self.rules = replace(self.rules, forced=self.rules.forced - {key})
+    def judge_by(self, rules: Rules) -> None:
+        """Decide by other rules from now on."""
+        self.rules = rules
+        self._gates.clear()
+        self._assessed.clear()
 
     def _assess(self, key: str) -> Assessment:
         task, facts = self._tasks[key], self.facts(key)

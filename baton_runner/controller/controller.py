@@ -120,6 +120,12 @@ class Controller:
         with self._lock:
             return self._assessor.definition(key)
 
+    def force(self, keys: frozenset[str]) -> None:
+        """Have these tasks done again once, whatever their receipts say."""
+        with self._lock:
+            self.options = replace(self.options, forced=keys)
+            self._assessor.judge_by(self._rules())
+
     def checks(self, task: Task) -> tuple[Check, ...]:
         """The commands that must exit 0 for a task: its own, then the policy's."""
         verify = self.project.policy.settings.verify
@@ -208,8 +214,8 @@ class Controller:
         head = self.parts.branch.head()
         with self._lock:
             self._head = head
-            if key in self._done:
-                self._assessor.exempt(key)
+            if key in self._done and key in self._assessor.rules.forced:
+                self._assessor.judge_by(self._rules())
             self._assessor.replace(key, self._completed(key, facts, worker))
 
     def _completed(self, key: str, facts: Facts, worker: str) -> Facts:

@@ -48,7 +48,7 @@ def test_targets_globs_and_expressions_choose(space: BuildSpace, selection: Sele
 
 @pytest.mark.parametrize(
     ("targets", "kind"),
-    [(("demo:9.9",), NothingCollected), (("other",), NothingCollected), (("demo:7.*",), NothingCollected)],
+    [(("demo:9.9",), UsageError), (("other",), UsageError), (("demo:7.*",), NothingCollected)],
 )
 def test_a_target_that_names_nothing_is_an_error_and_starts_nothing(
     space: BuildSpace, targets: tuple[str, ...], kind: type[Exception]

@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from baton_runner.base.errors import NothingCollected
+from baton_runner.base.errors import UsageError
 from baton_runner.build.preview import preview_lines
 from baton_runner.build.report.lines import Verbosity
 from baton_runner.build.report.output import Output
@@ -53,7 +53,7 @@ def test_it_writes_nothing_and_starts_nobody(space: BuildSpace) -> None:
 
 def test_a_target_that_names_nothing_is_an_error_here_too(space: BuildSpace) -> None:
     space.start(PLAN)
-    with pytest.raises(NothingCollected):
+    with pytest.raises(UsageError):
         _lines(space, "demo:9.9")
 
 
