@@ -197,6 +197,8 @@ class Lifecycle:
         return None
 
     def _packet_worth_salvaging(self, subject: Subject, attempt: int) -> Packet | None:
+        if subject.redo is not None:
+            return None  # a person asked for it anew
         if not (self._parts.layout.logs(subject.task.key, attempt) / TURN_COMPLETED).exists():
             return None
         try:

@@ -127,14 +127,23 @@ def _mirror_receipts(parts: Parts, tasks: Iterable[Task]) -> list[str]:
 
 
 def _free_worktrees(parts: Parts, keys: Collection[str]) -> list[str]:
-    """Keep what the dead left for tasks that nobody will look at, and remove what was kept beyond its age limit."""
+    """Free the worktrees of the dead whose work is published, keep those nobody will look at, remove what is too old."""
     lines = []
     for orphan in parts.workspaces.orphans():
         purpose = orphan.record.purpose
-        if purpose.kind is Kind.ATTEMPT and purpose.change == parts.change.id and purpose.key not in keys:
-            worktree = parts.workspaces.adopt(orphan.slot)
-            if worktree is not None:
-                worktree.keep("left by an interrupted run; its task is no longer in the plan")
+        if purpose.kind is not Kind.ATTEMPT or purpose.change != parts.change.id:
+            continue
+        receipt = _published(parts, purpose.key)
+        proven = receipt is not None and receipt.attempt >= purpose.attempt
+        if purpose.key in keys and not proven:
+            continue  # whoever works on the task next may save what is in it
+        worktree = parts.workspaces.adopt(orphan.slot)
+        if worktree is None:
+            continue
+        if receipt is not None and worktree.head() == receipt.commit:
+            worktree.release(receipt.commit)
+        else:
+            worktree.keep("left by an interrupted run")
     limit = parts.clock.now() - dt.timedelta(hours=parts.policy.settings.workspace.gc_hours)
     for kept in parts.workspaces.kept():
         if kept.record.purpose.change == parts.change.id and _since(kept.record.since) < limit:
@@ -145,6 +154,13 @@ def _free_worktrees(parts: Parts, keys: Collection[str]) -> list[str]:
             else:
                 lines.append(f"removed the worktree {kept.slot.tree}, kept since {kept.record.since}")
     return lines
+
+
+def _published(parts: Parts, key: str) -> Receipt | None:
+    try:
+        return Receipt.decode(parts.layout.receipt(key).read_bytes(), where=key)
+    except (FileNotFoundError, DamagedRecord):
+        return None  # nothing is known to be published: what was left is kept
 
 
 def _since(text: str) -> dt.datetime:

@@ -98,6 +98,7 @@ def test_a_kill_at_a_named_point_costs_at_most_the_turn_in_flight(space: Space, 
     story.tell("finish")
     assert space.read("1.1.txt") == "better\n"
     story.tell("clean", "--yes", "--hours", "0")
+    story.tell("run")
     assert "up to date" in space.run().out
     assert space.agent_turns() == turns
     space.check_nothing_left()
