@@ -55,6 +55,8 @@ class _Run:
         reporter.begin(self._header())
         for line in recovered:
             reporter.note(line)
+        if any(self._is_workable(item) for item in self.scope.items):
+            self._warn_of_wrong_code()
         problem = self._work()
         summary = self.account.summary(
             self.scope.items,
@@ -83,6 +85,12 @@ class _Run:
             self._one_pass()
             self.scope.refresh()
         self.account.warn(f"stopped after {MOST_PASSES} passes over the plan; run again to go on")
+
+    def _warn_of_wrong_code(self) -> None:
+        from baton_runner.controller.doctor import wrong_code
+
+        for diagnosis in wrong_code(self.project):
+            self.account.warn(f"{diagnosis.what}; {diagnosis.todo}")
 
     def _one_pass(self) -> None:
         from baton_runner.build.engine import run_pass

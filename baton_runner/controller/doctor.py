@@ -20,7 +20,7 @@ from baton_runner.controller.project import Project
 from baton_runner.controller.states import State
 from baton_runner.plan.model import Mark
 
-__all__ = ["Diagnosis", "Health", "diagnose", "editable_installs"]
+__all__ = ["Diagnosis", "Health", "diagnose", "editable_installs", "wrong_code"]
 
 _LEAST_BYTES = 1 << 30
 _LEAST_INODES = 10_000
@@ -53,7 +53,7 @@ def diagnose(project: Project) -> tuple[Diagnosis, ...]:
         _agent,
         _worktrees,
         _disk,
-        _python,
+        wrong_code,
         _lfs,
         _submodules,
         _boxes,
@@ -155,12 +155,16 @@ def _disk(project: Project) -> Iterator[Diagnosis]:
     yield Diagnosis("disk", Health.GOOD, f"{free >> 30} GiB free")
 
 
-def _python(project: Project) -> Iterator[Diagnosis]:
-    found = editable_installs(project.top, project.environ)
-    for package, place in found:
-        todo = (
-            "give each worktree its own environment in workspace.setup, or put its sources first (PYTHONPATH=src ...)"
-        )
+def wrong_code(project: Project) -> Iterator[Diagnosis]:
+    """Editable installs of the main checkout, by which a check in a worktree could test other code than it seems to.
+
+    Nothing is said where the policy puts the worktree's sources first (PYTHONPATH, by command or by ``verify.env``).
+    """
+    verify = project.policy.settings.verify
+    if "PYTHONPATH" in verify.env or (verify.commands and all("PYTHONPATH" in command for command in verify.commands)):
+        return
+    for package, place in editable_installs(project.top, project.environ):
+        todo = "set verify.env: {PYTHONPATH: ...} to its sources, or make an environment in workspace.setup"
         what = f"{package} is installed from this checkout: tests in a worktree could import the wrong code ({place})"
         yield Diagnosis("python", Health.DOUBT, what, todo)
 
