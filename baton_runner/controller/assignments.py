@@ -15,7 +15,7 @@ from baton_runner.agents.registry import limits_for
 from baton_runner.agents.usage import NO_USAGE
 from baton_runner.base.clock import rfc3339
 from baton_runner.base.errors import BatonError
-from baton_runner.controller.hooks import Hook, run_hook
+from baton_runner.controller.hooks import Hook
 from baton_runner.controller.integration import BranchTaken, Conflicted, Integrated, Proposal, Red
 from baton_runner.controller.parts import Parts
 from baton_runner.controller.pauses import MOST_PAUSES
@@ -125,7 +125,7 @@ class Assignment:
         try:
             end = self._prepared(worktree, base)
         finally:
-            run_hook(parts, Hook.AFTER_RUN, task, worktree.path, self._logs)
+            self._hook(Hook.AFTER_RUN, worktree)
             if end.receipt is not None:
                 worktree.release(_held_by_us(worktree, end.receipt))
             else:
@@ -146,7 +146,9 @@ class Assignment:
         context = parts.preparation.context(worktree, parts.change, parts.change.plan_path)
         packet = self._packet(base, context)
         digest = write_packet(parts.layout.packet(task.key, self._number), packet)
-        problem = run_hook(parts, Hook.BEFORE_RUN, task, worktree.path, self._logs)
+        problem = (self._hook(Hook.AFTER_CREATE, worktree) if worktree.fresh else "") or self._hook(
+            Hook.BEFORE_RUN, worktree
+        )
         if problem:
             return self._failed("hook", problem)
         session = self._agent.start_session(self._request(worktree))
@@ -154,6 +156,17 @@ class Assignment:
             return self._take_turns(session, worktree, packet, digest)
         finally:
             session.stop()
+
+    def _hook(self, hook: Hook, worktree: Worktree) -> str:
+        parts, key = self._parts, self._brief.task.key
+        return parts.hooks.run(
+            hook,
+            change=parts.change.id,
+            key=self._brief.task.id,
+            worktree=worktree.path,
+            logs=self._logs,
+            marker=parts.claims.marker(key),
+        )
 
     def _take_turns(self, session: Session, worktree: Worktree, packet: Packet, digest: str) -> End:
         failure = self._brief.failure

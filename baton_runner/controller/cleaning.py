@@ -14,6 +14,7 @@ from baton_runner.base.files import read_json
 from baton_runner.controller.abandoning import abandoned_prefix
 from baton_runner.controller.branch import Branch
 from baton_runner.controller.project import Project
+from baton_runner.controller.removing import remove_worktree
 from baton_runner.repo.refs import RefUpdate, attempts_prefix, change_ref
 from baton_runner.repo.slots import Record, Slot, State
 
@@ -51,19 +52,10 @@ def survey_refs(project: Project) -> tuple[Removal, ...]:
 
 def _worktrees(project: Project, hours: float) -> Iterator[Removal]:
     oldest = project.clock.now() - dt.timedelta(hours=hours)
-    for slot, record in _slots(project):
+    for slot, record in project.workspaces.records():
         if slot.lock().is_taken() or not _is_before(record.since, oldest):
             continue
-        yield Removal(f"worktree {slot.tree}", _why(record), partial(_remove, project, slot))
-
-
-def _slots(project: Project) -> Iterator[tuple[Slot, Record]]:
-    folders = (project.workspaces.root / "w").glob("[av]*")
-    for folder in sorted(folders, key=lambda each: (len(each.name), each.name)):
-        slot = Slot(folder, project.repository.common_dir)
-        record = slot.record()
-        if record is not None:
-            yield slot, record
+        yield Removal(f"worktree {slot.tree}", _why(record), partial(_remove, project, slot, record))
 
 
 def _why(record: Record) -> str:
@@ -76,8 +68,8 @@ def _why(record: Record) -> str:
             return f"not used since {record.since}"
 
 
-def _remove(project: Project, slot: Slot) -> str:
-    return project.workspaces.remove(slot) or ""
+def _remove(project: Project, slot: Slot, record: Record) -> str:
+    return remove_worktree(project.workspaces, project.hooks, project.baton, slot, record) or ""
 
 
 def _is_before(since: str, limit: dt.datetime) -> bool:

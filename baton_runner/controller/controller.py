@@ -385,6 +385,7 @@ def _assemble(project: Project, change: Change, options: RunOptions) -> Parts:
         integrator=integrator,
         publisher=publisher,
         claims=claims,
+        hooks=project.hooks,
         pauses=Pauses(project.baton / "pauses", project.clock),
         ledger=Ledger(project.database, project.run, project.ceilings, workers=options.workers),
         journal=project.journal,

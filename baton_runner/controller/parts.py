@@ -12,6 +12,7 @@ from baton_runner.controller.baseline import Baseline
 from baton_runner.controller.branch import Branch
 from baton_runner.controller.claims import Claims
 from baton_runner.controller.events import Events
+from baton_runner.controller.hooks import Hooks
 from baton_runner.controller.integration import Integrator
 from baton_runner.controller.pauses import Pauses
 from baton_runner.controller.preparation import Preparation
@@ -50,6 +51,7 @@ class Parts:
     integrator: Integrator
     publisher: Publisher
     claims: Claims
+    hooks: Hooks
     pauses: Pauses
     ledger: Ledger
     journal: Journal

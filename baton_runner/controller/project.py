@@ -16,6 +16,7 @@ from baton_runner.base.clock import Clock, SystemClock
 from baton_runner.base.errors import RepositoryError
 from baton_runner.base.transcript import Redact
 from baton_runner.controller.events import Events
+from baton_runner.controller.hooks import Hook, Hooks
 from baton_runner.evidence.checks import CheckCache
 from baton_runner.plan.changes import Change, find_changes
 from baton_runner.repo.checkout import Watch
@@ -118,6 +119,15 @@ class Project:
         settings = self.policy.settings
         tokens = (settings.agent.token, settings.tracker.token)
         return redactor(token.reveal() for token in tokens if token is not None)
+
+    @cached_property
+    def hooks(self) -> Hooks:
+        """The policy's hooks."""
+
+        def tell(change: str, key: str, hook: Hook, message: str) -> None:
+            self.events.emit(change, key, "hook.failed", hook=hook.value, message=message)
+
+        return Hooks(self.policy.settings.hooks, self.environ, self.redact, tell)
 
     @property
     def ceilings(self) -> Ceilings:

@@ -15,6 +15,7 @@ from baton_runner.base import crash, files
 from baton_runner.base.errors import ActionNeeded, BatonError, DamagedRecord
 from baton_runner.controller.parts import Parts
 from baton_runner.controller.publishing import Pending
+from baton_runner.controller.removing import remove_worktree
 from baton_runner.evidence.receipt import Receipt
 from baton_runner.plan.model import Task
 from baton_runner.repo.refs import RefUpdate, attempts_prefix, receipt_ref, receipts_prefix
@@ -148,7 +149,7 @@ def _free_worktrees(parts: Parts, keys: Collection[str]) -> list[str]:
     for kept in parts.workspaces.kept():
         if kept.record.purpose.change == parts.change.id and _since(kept.record.since) < limit:
             try:
-                parts.workspaces.remove(kept.slot)
+                remove_worktree(parts.workspaces, parts.hooks, parts.layout.root, kept.slot, kept.record)
             except ActionNeeded as error:
                 lines.append(str(error))
             else:

@@ -47,6 +47,8 @@ class Worktree:
     record: Record
     lock: Lock = field(repr=False)
     sparse: tuple[str, ...] = ()
+    fresh: bool = False
+    """Whether it was made just now, not taken from the pool."""
 
     @property
     def path(self) -> Path:

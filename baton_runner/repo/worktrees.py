@@ -173,9 +173,10 @@ class Workspaces:
                 slot.mark(before, State.KEPT, head=before.head, reason=reason)
                 return None
         slot.write(record)
+        fresh = git_dir is None
         if git_dir is None:
             git_dir = self._add(slot, commit, before)
-        worktree = Worktree(slot, purpose, self.objects, git_dir, record, lock, self.sparse)
+        worktree = Worktree(slot, purpose, self.objects, git_dir, record, lock, self.sparse, fresh)
         try:
             worktree.at(commit)
         except GitError:
@@ -183,7 +184,7 @@ class Workspaces:
                 raise
             with self._adding():  # a damaged checkout is made anew, once
                 self._set_aside(slot, before.head)
-            worktree = replace(worktree, git_dir=self._add(slot, commit, before))
+            worktree = replace(worktree, git_dir=self._add(slot, commit, before), fresh=True)
             worktree.at(commit)
         worktree.check()
         if worktree.head() != commit:
