@@ -20,6 +20,7 @@ from baton_runner.controller.integration import BranchTaken, Conflicted, Integra
 from baton_runner.controller.parts import Parts
 from baton_runner.controller.pauses import MOST_PAUSES
 from baton_runner.controller.prompts import boundary
+from baton_runner.controller.protection import violations
 from baton_runner.controller.verification import Check
 from baton_runner.evidence.decisions import Failure, FailureKind, Redo
 from baton_runner.evidence.packet import Packet, write_packet
@@ -231,6 +232,10 @@ class Assignment:
         if captured.commit is None and not brief.allow_empty:
             return self._ended(failure=self._failure("no_change", _no_change(denials)), final=True)
         self._park(captured, packet.base)
+        touched = self._protected(captured)
+        if touched:
+            shown = ", ".join(touched[:10])
+            return self._failure("red", f"protected files were changed or deleted: {shown}; put them back as they were")
         return self._integrate(captured, packet, digest)
 
     def _integrate(self, captured: Captured, packet: Packet, digest: str) -> End | Failure:
@@ -282,6 +287,12 @@ class Assignment:
         if self._parts.policy.settings.integration.on_conflict == "keep":
             return self._ended(failure=failure, final=True)
         return failure
+
+    def _protected(self, captured: Captured) -> tuple[str, ...]:
+        """The files that judge the work and were touched by it, unless its task allows that."""
+        if not self._brief.task.directives.protect:
+            return ()
+        return violations(captured.changes, self._parts.policy.settings.verify.protect)
 
     def _park(self, captured: Captured, base: str) -> None:
         """Name the attempt's commit by a ref of ours before anything relies on it; a later turn gets its own."""
