@@ -6,7 +6,6 @@ from pathlib import Path
 import nox
 
 nox.options.sessions = ["tests"]
-nox.options.default_venv_backend = "uv|virtualenv"
 
 HERE = Path(__file__).parent
 
