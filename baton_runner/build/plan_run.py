@@ -20,6 +20,7 @@ from baton_runner.build.projection import write_projection
 from baton_runner.build.report.output import Output, open_reporters
 from baton_runner.build.report.values import Header
 from baton_runner.build.runner import Limits, PlanRunner, Watcher
+from baton_runner.build.startable import check_startable
 from baton_runner.build.stopping import stop_on_signals
 from baton_runner.build.watching import AccountWatcher, DoitWatcher
 from baton_runner.build.works import BrokenWork
@@ -82,7 +83,7 @@ class PlanRun:
             self._force()
         mended = [line for controller in self._controllers for line in controller.recover().lines]
         for controller in self._controllers:
-            controller.check_startable(item.task.key for item in self._items if item.controller is controller)
+            check_startable(controller, (item.task.key for item in self._items if item.controller is controller))
             write_projection(controller)
         with self._watched(mended) as (watcher, reporter):
             runner = PlanRunner(

@@ -1,11 +1,11 @@
 """Which tasks of which changes a run is about: targets, ``-k`` and ``--lf``, as values.
 
-A target is ``change``, ``change:id``, a glob of either (``add-*``, ``add-login:1.*``), or a bare ``id`` where there is one
-change. Without a target every open change is meant. What a selected task waits for runs too, as in doit.
+A target is ``change``, ``change:id``, a glob of either (``add-*``, ``add-login:1.*``), or a bare ``id`` where one change
+alone has it. Without a target every open change is meant. What a selected task waits for runs too, as in doit.
 """
 
 import fnmatch
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from baton_runner.base.errors import NothingCollected, UsageError
@@ -57,16 +57,26 @@ class Selection:
         return controller.facts(task.key).failure is not None
 
 
-def resolved(selection: Selection, changes: Sequence[Change]) -> Selection:
-    """The same selection with every bare task id written as ``change:id``, where there is only one change it can mean."""
-    if len(changes) != 1:
-        return selection
-    change = changes[0].id
-    targets = tuple(
-        target if ":" in target or _pattern(target, change) is not None else f"{change}:{target}"
-        for target in selection.targets
-    )
-    return replace(selection, targets=targets)
+def resolved(
+    selection: Selection, changes: Sequence[Change], names_of: Callable[[Change], frozenset[str]]
+) -> Selection:
+    """The same selection with every bare task id written as ``change:id``; ``names_of`` gives the task ids of a change.
+
+    Where there is one change, it is meant. Raises UsageError where several have a task with that id.
+    """
+    return replace(selection, targets=tuple(_in_full(target, changes, names_of) for target in selection.targets))
+
+
+def _in_full(target: str, changes: Sequence[Change], names_of: Callable[[Change], frozenset[str]]) -> str:
+    if ":" in target or any(_pattern(target, change.id) is not None for change in changes):
+        return target
+    if len(changes) == 1:
+        return f"{changes[0].id}:{target}"
+    found = [change.id for change in changes if target in names_of(change)]
+    if len(found) > 1:
+        names = " or ".join(f"{change}:{target}" for change in found)
+        raise UsageError(f"several changes have a task {target}", todo=f"say {names}", code="several_changes")
+    return f"{found[0]}:{target}" if found else target
 
 
 def chosen_changes(changes: Sequence[Change], targets: Sequence[str]) -> tuple[Change, ...]:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from baton_runner.base.errors import PolicyError, Problems, UsageError
+from baton_runner.base.errors import BatonError, PolicyError, Problems, UsageError
 from baton_runner.cli.exits import Exit
 from baton_runner.cli.output import bad, one_line, plural, say, wary
 from baton_runner.cli.place import CHANGE, Place, command
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from baton_runner.plan.changes import Change
-    from baton_runner.plan.model import Task
+    from baton_runner.plan.model import Plan, Task
     from baton_runner.repo.repository import Repository
     from baton_runner.workflow.settings import Settings
 
@@ -41,6 +41,8 @@ def lint_command(place: Place, names: tuple[str, ...], *, service: bool) -> Exit
     settings, findings = _policy(place, repository, top, service=service)
     changes = find_changes(top)
     chosen = tuple(select_change(changes, name) for name in names) or changes
+    if settings is not None and not service:
+        findings += [*_agent(settings)]
     for change in chosen:
         findings += [*_plan(change, top, settings)]
     for kind, text in findings:
@@ -82,6 +84,36 @@ def _policy(
         return None, sentences
 
 
+def _agent(settings: "Settings") -> Iterator[_Found]:
+    """What keeps the policy's agent from working in a build, although the policy itself is sound."""
+    from baton_runner.agents.registry import KINDS, agent_for
+    from baton_runner.workflow.build_settings import Unmetered
+
+    kind = settings.agent.kind
+    if kind is None:
+        return
+    where = "WORKFLOW.md: agent.kind"
+    if kind not in KINDS:
+        todo = f"use {' or '.join(KINDS)}, or name one with baton run --agent"
+        yield (
+            "warning",
+            str(PolicyError(f"{kind} has no adapter yet, so no build can run with it", where=where, todo=todo)),
+        )
+        return
+    budget = settings.budget
+    limits = [name for name in ("run_usd", "task_usd") if getattr(budget, name)]
+    if not limits or budget.unmetered is not Unmetered.REFUSE:
+        return
+    try:
+        metered = agent_for(kind, settings).metered
+    except PolicyError:  # what it lacks is among the findings of the policy
+        return
+    if not metered:
+        what = f"agent {kind} reports no cost, so a build under this ceiling is refused"
+        todo = "set budget.unmetered: allow, or remove the ceiling"
+        yield "error", str(PolicyError(what, where=f"WORKFLOW.md: budget.{limits[0]}", todo=todo))
+
+
 def _plan(change: "Change", top: "Path", settings: "Settings | None") -> Iterator[_Found]:
     """What is wrong or doubtful in one plan; without settings, only what no policy could change."""
     from baton_runner.plan.model import Mark
@@ -95,7 +127,7 @@ def _plan(change: "Change", top: "Path", settings: "Settings | None") -> Iterato
     except UsageError as error:
         yield "error", str(error)
         return
-    yield from (("error", str(problem)) for problem in plan.problems)
+    yield from (("error", str(problem)) for problem in (*plan.problems, *_unknown_agents(plan, shown)))
     yield from (("warning", warning) for warning in plan.warnings)
     try:
         order(plan, sections=settings.plan.sections.value if settings else "parallel")
@@ -115,6 +147,14 @@ def _plan(change: "Change", top: "Path", settings: "Settings | None") -> Iterato
     ]
     if unproven:
         yield "error", _unproven(unproven, shown)
+
+
+def _unknown_agents(plan: "Plan", shown: str) -> Iterator[BatonError]:
+    """Directives of open tasks that name an agent there is not."""
+    from baton_runner.build.startable import unknown_agents
+    from baton_runner.plan.model import Mark
+
+    yield from unknown_agents((task for task in plan.tasks if task.mark is Mark.READY), shown)
 
 
 def _unproven(tasks: "list[Task]", shown: str) -> str:

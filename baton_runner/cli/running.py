@@ -53,7 +53,7 @@ def run_command(
 ) -> int:
     """Work on every task that is not finished, or on the TARGETs and what they wait for.
 
-    A target is a change, change:id, a glob of either, or an id where there is one change. What is up to date is
+    A target is a change, change:id, a glob of either, or an id that one change alone has. What is up to date is
     skipped; a second run does nothing.
     """
     plain = not (exitfirst or maxfail or last_failed or dry_run or force or junitxml or events or durations or verbose)

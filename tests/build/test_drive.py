@@ -237,3 +237,48 @@ def test_passes_end_also_when_the_plan_never_stands_still(space: BuildSpace, mon
     assert space.build().exit_code is ExitCode.FAILED
     assert space.agent_turns() == {"demo:1.1": 2}
     assert any("2 passes" in note for note in space.told.notes)
+
+
+def test_an_agent_that_no_one_has_is_refused_at_its_line_of_the_plan(space: BuildSpace) -> None:
+    """The plan names it, so the plan is named, and nothing was paid."""
+    space.start("- [ ] 1.1 First\n- [ ] 1.2 Second <!-- baton: agent=bogus -->\n")
+    with pytest.raises(PlanError, match=r"^tasks/demo/tasks\.md:2: task 1\.2 asks for the agent bogus"):
+        space.build()
+    with pytest.raises(UsageError, match=r"^--agent: comand is no kind of agent; did you mean command"):
+        space.build(request=Request(selection=Selection(("1.1",)), agent="comand"))
+    assert not space.agent_turns()
+
+
+def test_a_bare_id_means_the_one_change_that_has_it(space: BuildSpace) -> None:
+    """Among several changes too; where two have it, both are named."""
+    space.start("- [ ] 1.1 a\n- [ ] 5.5 b\n", change="demo")
+    space.start("- [ ] 1.1 c\n- [ ] 1.2 d\n", change="other")
+    space.build("5.5")
+    assert space.words() == {"demo:5.5": "resolved"}
+    with pytest.raises(UsageError, match=r"several changes have a task 1\.1; say demo:1\.1 or other:1\.1"):
+        space.build("1.1")
+
+
+def test_every_bad_plan_is_named_and_what_is_sound_can_be_run(space: BuildSpace) -> None:
+    """One bad plan starts nothing, but the reader is told all at once and how to go on."""
+    space.start("- [ ] 1.1 a\n", change="good")
+    space.start("- [ ] 1.1 a (depends on 9.9)\n", change="lost")
+    space.start("no box\n", change="empty")
+    with pytest.raises(UsageError) as refused:
+        space.build()
+    said = str(refused.value)
+    assert "tasks/lost/tasks.md" in said
+    assert "tasks/empty/tasks.md" in said
+    assert "`baton run good` runs what is sound" in said
+    assert not space.agent_turns()
+    space.build("good")
+    assert space.words() == {"good:1.1": "resolved"}
+
+
+def test_every_plan_that_cannot_start_is_named(space: BuildSpace) -> None:
+    """Also what only shows once the plans are read: tasks that nothing proves."""
+    space.start("- [ ] 1.1 a\n  Verify: `true`\n", policy=POLICY.replace('["true"]', "[]"), change="good")
+    space.write("tasks/one/tasks.md", "- [ ] 1.1 a\n")
+    space.write("tasks/two/tasks.md", "- [ ] 1.1 a\n")
+    with pytest.raises(UsageError, match=r"(?s)tasks/one/tasks\.md.*tasks/two/tasks\.md.*`baton run good`"):
+        space.build()

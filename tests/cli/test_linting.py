@@ -90,3 +90,32 @@ def test_a_policy_that_can_be_read_still_judges_the_plans(world: World) -> None:
     assert done.code == 4
     assert "terminal.command is missing" in done.out
     assert "no verification command for 1.1" in done.out
+
+
+def test_an_agent_that_no_one_has_is_an_error_at_the_line_of_its_task(world: World) -> None:
+    """The directive is in the plan, so that is where it is mended; what is ticked needs no agent."""
+    directive = "<!-- baton: agent=comand -->"
+    world.write("tasks/demo/tasks.md", f"- [ ] 1.1 A\n- [x] 1.2 B {directive}\n- [ ] 1.3 C {directive}\n")
+    done = world.call("lint")
+    assert done.code == 4
+    expected = "tasks/demo/tasks.md:3: task 1.3 asks for the agent comand, which there is not; did you mean command?"
+    assert expected in done.out
+    assert "1.2" not in done.out
+
+
+@pytest.mark.parametrize("kind", ["copilot", "session"])
+def test_a_kind_without_an_adapter_is_a_warning(world: World, kind: str) -> None:
+    """The policy is sound, but no build can run with it."""
+    world.write("WORKFLOW.md", f"---\nagent: {{kind: {kind}}}\nverify: {{commands: ['true']}}\n---\n")
+    assert f"warning: WORKFLOW.md: agent.kind: {kind} has no adapter yet" in world.ok("lint")
+
+
+def test_a_ceiling_in_dollars_with_an_agent_that_reports_no_cost_is_an_error(world: World) -> None:
+    """A run would be refused; the way out is in the policy."""
+    policy = "---\nagent: {kind: command}\ncommand: {run: 'true'}\nverify: {commands: ['true']}\nbudget: {task_usd: 2}\n---\n"
+    world.write("WORKFLOW.md", policy)
+    done = world.call("lint")
+    assert done.code == 4
+    assert "WORKFLOW.md: budget.task_usd: agent command reports no cost" in done.out
+    world.write("WORKFLOW.md", policy.replace("task_usd: 2", "task_usd: 2, unmetered: allow"))
+    world.ok("lint")
