@@ -1,7 +1,7 @@
 """A task that brings its own recipe: ``<!-- run: ... -->`` commands in place of an agent, no model, no cost.
 
-The commands run in the worktree in their order; each must exit 0, the first that does not ends the turn. A further
-turn after red checks would do the same again, so the recipe of a task is as good as its commands.
+The commands run in the worktree in their order; each must exit 0, the first that does not ends the turn, and so does
+the first failing line of one that has several. A further turn after red checks would do the same again, so the recipe of a task is as good as its commands.
 """
 
 import uuid
@@ -17,6 +17,7 @@ from baton_runner.agents.usage import Usage
 from baton_runner.base.errors import BatonError
 from baton_runner.base.processes import Line, Process, shell_argv
 from baton_runner.base.transcript import Transcript
+from baton_runner.plan.scripts import as_script
 
 __all__ = ["RecipeAgent"]
 
@@ -75,7 +76,7 @@ class RecipeSession:
         for command in recipe:
             report.send(EventName.TOOL_USE, tool="run", message=command)
             try:
-                ended, errors = self._turns.run(shell_argv(command), prompt, report, on_line, timeout=left)
+                ended, errors = self._turns.run(shell_argv(as_script(command)), prompt, report, on_line, timeout=left)
             except BatonError as error:
                 return not_started(report, error)
             left, seconds, survivors = left - ended.seconds, seconds + ended.seconds, (*survivors, *ended.survivors)

@@ -14,6 +14,7 @@ from baton_runner.base.processes import Reason, run_command
 from baton_runner.base.transcript import Redact
 from baton_runner.controller.preparation import Preparation
 from baton_runner.evidence.checks import CheckCache, CheckSetting
+from baton_runner.plan.scripts import as_script
 from baton_runner.repo.setup import Brought
 from baton_runner.repo.slots import Kind, Purpose
 from baton_runner.repo.worktrees import Workspaces, Worktree
@@ -97,7 +98,7 @@ class Verifier:
             prepared = False
             for check in checks:
                 assert worktree is not None  # noqa: S101 - there are checks
-                if self._cache.is_green(tree, check.command, self._setting(worktree)):
+                if self._cache.is_green(tree, as_script(check.command), self._setting(worktree)):
                     results.append(CheckResult(check, green=True, cached=True))
                     continue
                 if not prepared:
@@ -134,12 +135,13 @@ class Verifier:
     def _remember(self, worktree: Worktree, tree: str, result: CheckResult) -> None:
         """A green that leaves changed files behind it was still seen on exactly this tree, before them."""
         at = rfc3339(self._clock.now())
-        self._cache.add(tree, result.check.command, self._setting(worktree), seconds=result.seconds, at=at)
+        script = as_script(result.check.command)
+        self._cache.add(tree, script, self._setting(worktree), seconds=result.seconds, at=at)
 
     def _run(self, worktree: Worktree, check: Check, logs: Path) -> CheckResult:
         log = _next_log(logs)
         ended = run_command(
-            check.command,
+            as_script(check.command),
             cwd=worktree.path,
             environ=self._environ,
             log=log,

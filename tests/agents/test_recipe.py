@@ -28,6 +28,14 @@ def test_the_first_failure_is_the_last_command(assignment: Make, worktree: Path)
     assert not (worktree / "never").exists()
 
 
+def test_a_script_of_several_lines_ends_at_its_first_failing_line(assignment: Make, worktree: Path) -> None:
+    request = assignment(recipe=("touch one\nfalse\ntouch never", "touch never"))
+    result = RecipeAgent().start_session(request).run_turn("", 1)
+    assert (result.outcome, result.exit_code) == (Outcome.FAILED, 1)
+    assert (worktree / "one").exists()
+    assert not (worktree / "never").exists()
+
+
 def test_the_time_limit_is_for_all_commands(assignment: Make) -> None:
     request = assignment(recipe=("sleep 0.4", "sleep 1000"), turn_timeout=0.8)
     result = RecipeAgent().start_session(request).run_turn("", 1)
