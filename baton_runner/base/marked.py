@@ -11,11 +11,12 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 __all__ = [
     "MARKER",
+    "adopting",
     "become_subreaper",
     "end_marked",
     "marked",
@@ -108,6 +109,27 @@ def waited_for(pid: int) -> None:
         _awaited.discard(pid)
 
 
+@contextlib.contextmanager
+def adopting() -> Iterator[None]:
+    """While this lasts, orphans among our descendants become our children (Linux), and at its end those are ended.
+
+    So a process that left its parent, its session and its environment behind goes with the run all the same.
+    """
+    before = set(_children())
+    become_subreaper()
+    try:
+        yield
+    finally:
+        for _ in range(_ROUNDS):
+            left = [pid for pid in _children() if pid not in before]
+            if not left:
+                break
+            _signal(tuple(left), signal.SIGKILL)
+            for pid in left:
+                with contextlib.suppress(ChildProcessError):
+                    os.waitpid(pid, 0)
+
+
 def reap_adopted() -> None:
     """Take the exits of orphans that became our children: ended by mark, or dead members of a session we started.
 
@@ -126,10 +148,15 @@ def reap_adopted() -> None:
 
 def _dead_in_our_sessions() -> tuple[int, ...]:
     """Dead children that are in a session of ours without being its leader (Linux)."""
-    found = []
+    return tuple(pid for pid in _children() if pid not in _awaited and _is_adopted(pid))
+
+
+def _children() -> tuple[int, ...]:
+    """The children of this process, dead ones not reaped included; none where the system does not say (not Linux)."""
+    found: list[int] = []
     for file in Path("/proc/self/task").glob("*/children"):
         with contextlib.suppress(OSError, ValueError):
-            found += [pid for pid in map(int, file.read_bytes().split()) if pid not in _awaited and _is_adopted(pid)]
+            found += map(int, file.read_bytes().split())
     return tuple(found)
 
 

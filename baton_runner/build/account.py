@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from baton_runner.build.item import Item
-from baton_runner.build.report.values import ClosingEnd, Named, Reporter, RunSummary, TaskEnd, Unfinished
+from baton_runner.build.report.values import NOT_RUN, ClosingEnd, Named, Reporter, RunSummary, TaskEnd, Unfinished
 from baton_runner.controller.closing import Closing
 from baton_runner.controller.controller import Controller
 from baton_runner.controller.results import Result, Verdict
@@ -67,19 +67,24 @@ class Account:
         return RunSummary(
             ends=tuple(self.ends.values()),
             closings=tuple(self.closings),
-            unfinished=tuple(self._unfinished(items, skip_held=skip_held)),
+            unfinished=tuple(self._unfinished(items, skip_held=skip_held, interrupted=interrupted)),
             kept=tuple(self.kept.values()),
             warnings=(*plan_warnings, *self.warnings),
             seconds=seconds,
             interrupted=interrupted,
         )
 
-    def _unfinished(self, items: Iterable[Item], *, skip_held: bool) -> Iterator[Unfinished]:
+    def _unfinished(self, items: Iterable[Item], *, skip_held: bool, interrupted: bool) -> Iterator[Unfinished]:
         for item in items:
             assessment = item.assessment
-            if assessment.state.finished or item.identity in self.ends or not _matters(item.task, skip_held=skip_held):
+            if assessment.state.finished or item.identity in self.ends:
                 continue
-            yield Unfinished(item.change, item.task.id, item.task.title, _word(assessment), assessment.reason)
+            word, reason = _word(assessment), assessment.reason
+            if word == NOT_RUN:
+                ended = "was interrupted" if interrupted else "ended"
+                reason = f"the run {ended} before its turn ({reason})"
+            needed = _matters(item.task, skip_held=skip_held)
+            yield Unfinished(item.change, item.task.id, item.task.title, word, reason, needed)
 
 
 def _matters(task: Task, *, skip_held: bool) -> bool:
@@ -92,4 +97,4 @@ def _word(assessment: Assessment) -> str:
         return _PERSON[assessment.state]
     if assessment.blockers:
         return "blocked"
-    return "needs a person" if assessment.need is Need.PERSON else "not run"
+    return "needs a person" if assessment.need is Need.PERSON else NOT_RUN

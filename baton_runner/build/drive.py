@@ -16,6 +16,7 @@ from baton_runner.build.scope import Request, Scope
 from baton_runner.build.stopping import stop_on_signals
 from baton_runner.controller.project import Project
 from baton_runner.controller.states import State
+from baton_runner.repo.pins import ConfigPins
 
 __all__ = ["MOST_PASSES", "run_changes"]
 
@@ -57,7 +58,9 @@ class _Run:
             reporter.note(line)
         if any(self._is_workable(item) for item in self.scope.items):
             self._warn_of_wrong_code()
+        pins = ConfigPins.take(self.project.repository)
         problem = self._work()
+        self._warn_of_planted(pins)
         summary = self.account.summary(
             self.scope.items,
             skip_held=self.request.skip_held,
@@ -91,6 +94,13 @@ class _Run:
 
         for diagnosis in wrong_code(self.project):
             self.account.warn(f"{diagnosis.what}; {diagnosis.todo}")
+
+    def _warn_of_planted(self, pins: ConfigPins) -> None:
+        """Report what was written into the configuration that all worktrees share: we never do, and read none of it."""
+        changed = pins.changed()
+        if changed:
+            names = ", ".join(changed)
+            self.account.warn(f"git's shared configuration was changed during the run: {names}; look who did, and why")
 
     def _one_pass(self) -> None:
         from baton_runner.build.engine import run_pass

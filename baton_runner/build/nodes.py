@@ -17,6 +17,7 @@ from baton_runner.base.errors import BatonError
 from baton_runner.build.guard import refuse_in_assignment
 from baton_runner.build.item import Item
 from baton_runner.build.names import change_name, gate_names, task_names
+from baton_runner.build.report.text import plural
 from baton_runner.build.works import ClosingWork, GateWork, TaskWork, gate_file
 from baton_runner.controller.controller import Controller
 from baton_runner.controller.results import Result, Verdict
@@ -117,7 +118,7 @@ class _Projection:
     def nodes(self) -> Iterator[Node]:
         members = [node for section in self._plan.sections for node in self._section(section.index)]
         closing = self._closing([node.name for node in members])
-        title = f"{len(self._plan.tasks)} tasks of {self._plan.path}"
+        title = f"{plural(len(self._plan.tasks), 'task')} of {self._plan.path}"
         follow_ups = {self._tasks[task.key] for task in self._plan.follow_ups}
         needed = [node.name for node in (*members, closing) if node.name not in follow_ups]
         yield Node(self._group, None, doc=title, task_dep=needed)

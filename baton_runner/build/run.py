@@ -5,6 +5,7 @@ import time
 from dataclasses import dataclass
 from typing import TextIO
 
+from baton_runner.base.marked import adopting
 from baton_runner.build import fingerprint
 from baton_runner.build.drive import run_changes
 from baton_runner.build.preview import preview_lines
@@ -39,9 +40,10 @@ def run(
     PolicyError, and what ended the run early, after its report. ``fast`` is told when nothing was left to do.
     """
     began = time.time_ns()
-    with open_reporters(output, project.environ, out or sys.stdout, err or sys.stderr) as reporter:
+    with adopting(), open_reporters(output, project.environ, out or sys.stdout, err or sys.stderr) as reporter:
         summary = run_changes(project, request, reporter)
-    if fast is not None and summary.exit_code is ExitCode.DONE and not summary.warnings and not summary.ends:
+    told = summary.warnings or summary.ends or summary.unfinished
+    if fast is not None and summary.exit_code is ExitCode.DONE and not told:
         fingerprint.remember(project, fast.place, fast.words, len(summary.kept), began)
     return summary.exit_code.value
 

@@ -6,7 +6,7 @@ import click
 
 from baton_runner.cli.exits import Exit
 from baton_runner.cli.marks import mark_of
-from baton_runner.cli.output import bad, columns, faint, one_line, say, strong, wary
+from baton_runner.cli.output import bad, columns, faint, one_line, plural, say, strong, wary
 from baton_runner.cli.place import CHANGE, Place, command
 
 if TYPE_CHECKING:
@@ -53,7 +53,9 @@ def _print_json(listed: "tuple[ListedChange, ...]") -> Exit:
 
 def _print(change: "ListedChange", *, everything: bool, verify: bool) -> None:
     counts = change.counts
-    boxes = f"{counts.done} of {counts.total} boxes ticked" + (f", {counts.held} held" if counts.held else "")
+    boxes = f"{counts.done} of {plural(counts.total, 'box', 'boxes')} ticked" + (
+        f", {counts.held} held" if counts.held else ""
+    )
     say(f"{strong(one_line(change.id))}  {faint(one_line(change.path))}" + ("" if change.error else f"  {boxes}"))
     if change.error:
         say(f"  {bad('error:')} {one_line(change.error)}")

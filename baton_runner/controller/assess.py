@@ -4,10 +4,11 @@ The answers are cached: a task's state depends on its own facts, the outcomes of
 before its section, so a new receipt only invalidates its own section's gate and those after it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from baton_runner.controller.states import Assessment, Facts, Need, State
+from baton_runner.controller.strays import Stray
 from baton_runner.evidence.outcome import accepted_outcome, gate_digest
 from baton_runner.evidence.receipt import Inputs
 from baton_runner.plan.definition import definition_digest
@@ -33,7 +34,10 @@ class Rules:
 
 @dataclass(frozen=True)
 class Gate:
-    """The end of a section: its chained digest, and the tasks and gates that are still open before it."""
+    """The end of a section: its chained digest, the ids of the tasks that keep it closed, whether it is passed.
+
+    ``open`` are the section's own tasks; where it has none, those of the nearest sections before it that have.
+    """
 
     digest: str
     open: tuple[str, ...]
@@ -167,6 +171,8 @@ class Assessor:
         return Assessment(State.RESOLVED, Need.NOTHING, "proven by its receipt")
 
     def _without_receipt(self, task: Task, facts: Facts) -> Assessment:
+        if facts.stray is not None and task.mark is Mark.RESOLVED:
+            return _astray(facts.stray)
         if task.mark is Mark.RESOLVED and not facts.named:
             return Assessment(State.ACCEPTED, Need.NOTHING, "ticked by hand")
         if facts.failure is None:
@@ -185,7 +191,13 @@ class Assessor:
         facts = self.facts(task.key)
         if facts.receipt is not None and not facts.damage:
             return facts.receipt.outcome
-        if facts.redo is None and not facts.damage and not facts.named and task.mark is Mark.RESOLVED:
+        if (
+            facts.stray is None
+            and facts.redo is None
+            and not facts.damage
+            and not facts.named
+            and task.mark is Mark.RESOLVED
+        ):
             return accepted_outcome(task.key)
         return None
 
@@ -203,9 +215,9 @@ class Assessor:
         return self._last_gates if task.follow_up else self.order.after.get(task.section, ())
 
     def _blockers(self, task: Task) -> tuple[str, ...]:
-        open_before = [name for index in self._after(task) for name in self.gate(index).open]
-        open_edges = [self._tasks[key].id for key in self._edges(task) if not self._lets_pass(self._tasks[key])]
-        return (*open_before, *open_edges)
+        open_before = self._open_before(self._after(task))
+        open_edges = tuple(self._tasks[key].id for key in self._edges(task) if not self._lets_pass(self._tasks[key]))
+        return open_before + open_edges if open_edges else open_before
 
     def _edges(self, task: Task) -> tuple[str, ...]:
         return self.order.edges.get(task.key, ())
@@ -225,17 +237,35 @@ class Assessor:
     def _decide_gate(self, section: Section) -> Gate:
         before = self.order.after.get(section.index, ())
         outcomes = {task.key: self._relied_on(task) for task in section.tasks if not task.follow_up}
-        still_open = [name for index in before for name in self._gates[index].open]
-        still_open += [task.id for task in section.tasks if not self._lets_pass(task)]
-        return Gate(gate_digest([self._gates[index].digest for index in before], outcomes), tuple(still_open[:_SHOWN]))
+        still_open = tuple(task.id for task in section.tasks if not self._lets_pass(task))
+        still_open = still_open or self._open_before(before)
+        return Gate(gate_digest([self._gates[index].digest for index in before], outcomes), still_open)
+
+    def _open_before(self, sections: Sequence[int]) -> tuple[str, ...]:
+        """What keeps these gates closed; of one gate the very tuple it has, so that big plans share it."""
+        found = [self.gate(index).open for index in sections]
+        return found[0] if len(found) == 1 else tuple(name for names in found for name in names)
 
 
 _SHOWN = 5
-"""So many open tasks are named; a list of all would make plans quadratic."""
+"""So many open tasks are named in a sentence."""
+
+
+def _astray(stray: Stray) -> Assessment:
+    """What a tick of ours is whose proof lies under another name."""
+    name = f"{stray.receipt.change}:{stray.receipt.task}"
+    if not stray.renamed:
+        return Assessment(State.STALE, Need.AGENT, f"its text was edited since it was proven as {name}")
+    return Assessment(
+        State.STALE,
+        Need.PERSON,
+        f"baton ticked it for {name}, and that change is gone: give its folder the name back, or untick this one",
+    )
 
 
 def _listed(names: tuple[str, ...]) -> str:
-    return ", ".join(names[:_SHOWN]) + (" and more" if len(names) > _SHOWN else "")
+    more = len(names) - _SHOWN
+    return ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
 def _differences(before: Inputs, now: Inputs) -> dict[str, tuple[str, str]]:

@@ -14,9 +14,10 @@ from baton_runner.agents.protocol import Agent, Outcome, Session, SessionRequest
 from baton_runner.agents.registry import limits_for
 from baton_runner.agents.usage import NO_USAGE
 from baton_runner.base.clock import rfc3339
-from baton_runner.base.errors import BatonError
+from baton_runner.base.errors import ActionNeeded, BatonError
+from baton_runner.base.files import replace_file
 from baton_runner.controller.hooks import Hook
-from baton_runner.controller.integration import BranchTaken, Conflicted, Integrated, Proposal, Red
+from baton_runner.controller.integration import BranchTaken, Conflicted, Integrated, Proposal, Red, checked_out
 from baton_runner.controller.parts import Parts
 from baton_runner.controller.pauses import MOST_PAUSES
 from baton_runner.controller.prompts import boundary
@@ -36,7 +37,7 @@ from baton_runner.store.ledger import Refusal
 from baton_runner.workflow.continuation import continuation
 from baton_runner.workflow.prompt_values import PromptFailure, PromptTask
 
-__all__ = ["TURN_COMPLETED", "Assignment", "Brief", "End"]
+__all__ = ["TURN_COMPLETED", "Assignment", "Brief", "End", "view"]
 
 TURN_COMPLETED = "turn-completed"
 """A file in an attempt's logs: its agent has ended a turn by itself, so what is in the worktree was meant."""
@@ -99,8 +100,11 @@ class Assignment:
         self._emit("attempt.started", attempt=self._number, agent=self._agent.kind, reason=self._brief.reason)
         try:
             end = self._in_worktree()
-        except BatonError as error:
-            end = self._failed("error", str(error))
+        except ActionNeeded:
+            self._record(self._ended(), started)
+            raise
+        except (BatonError, OSError) as error:  # a disk or a folder that fails is no fault of the agent: not paid again
+            end = replace(self._failed("error", str(error)), final=True)
         self._record(end, started)
         return end
 
@@ -129,8 +133,10 @@ class Assignment:
             self._hook(Hook.AFTER_RUN, worktree)
             if end.receipt is not None:
                 worktree.release(_held_by_us(worktree, end.receipt))
+            elif end.failure is None or end.failure.kind == "error":
+                worktree.leave()
             else:
-                worktree.keep(end.failure.message.partition("\n")[0][:200] if end.failure else "interrupted")
+                worktree.keep(end.failure.message.partition("\n")[0][:200])
         if end.failure is not None:
             end = replace(end, failure=replace(end.failure, worktree=str(worktree.path)))
         return end
@@ -179,7 +185,7 @@ class Assignment:
                 return self._ended()
             if result.outcome is not Outcome.COMPLETED:
                 return self._failed(*_reason(result))
-            (self._logs / TURN_COMPLETED).touch()
+            replace_file(self._logs / TURN_COMPLETED, b"")
             end = self._judge(worktree, packet, digest, result.denials)
             if isinstance(end, End):
                 return end
@@ -259,11 +265,7 @@ class Assignment:
             case Conflicted():
                 return self._conflict(ending)
             case BranchTaken():
-                message = (
-                    f"the integration branch is checked out in {ending.worktree} and is not moved under it; "
-                    "switch that checkout to another branch, then run again"
-                )
-                return self._ended(failure=self._failure("conflict", message), final=True)
+                raise checked_out(ending.worktree)
             case _:
                 return self._ended()
 
@@ -315,7 +317,7 @@ class Assignment:
         else:
             first = told is None and brief.previous is None
             text = parts.policy.prompt.render(
-                task=_view(brief.task, brief.section, packet),
+                task=view(brief.task, brief.section, packet.change, packet.verification),
                 attempt=None if first else self._number,
                 failure=told,
             )
@@ -486,16 +488,16 @@ def _told(failure: Failure | None, brief: Brief) -> PromptFailure | None:
     return None
 
 
-def _view(task: Task, section: Section, packet: Packet) -> PromptTask:
+def view(task: Task, section: Section, change: str, verification: tuple[str, ...]) -> PromptTask:
     """The task as a template sees it."""
     return PromptTask(
         id=task.id,
-        key=task.name(packet.change),
+        key=task.name(change),
         title=task.title,
         text=task.text,
         body=task.body,
         steps=tuple(step.text for step in task.steps),
         section=section.title,
-        change=packet.change,
-        verification=packet.verification,
+        change=change,
+        verification=verification,
     )

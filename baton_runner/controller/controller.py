@@ -13,6 +13,7 @@ from baton_runner.agents.protocol import Agent
 from baton_runner.agents.registry import RECIPE, agent_for
 from baton_runner.base.errors import BatonError, PlanError, PolicyError
 from baton_runner.controller.assess import Assessor, Gate, Rules
+from baton_runner.controller.assignments import view
 from baton_runner.controller.baseline import Baseline
 from baton_runner.controller.branch import Branch
 from baton_runner.controller.claims import Claims, Resources
@@ -62,7 +63,7 @@ class Controller:
         self.change = change
         self.options = options or RunOptions()
         self.parts = _assemble(project, change, self.options)
-        self._records = Records(self.parts.layout, project.refs, project.objects)
+        self._records = Records(self.parts.layout, project.refs, project.objects, [each.id for each in project.changes])
         self._lock = threading.RLock()
         self._agents: dict[str, Agent] = {}
         self._done: set[str] = set()
@@ -73,9 +74,11 @@ class Controller:
 
     def refresh(self) -> None:
         """Read the plan and all facts again. Raises PlanError or Problems when the plan cannot be built."""
+        text = self._plan_text()
         plan = load_plan(self.change.plan_path, self.change.id, self.parts.plan_path)
         ordered = order(plan, sections=self.project.policy.settings.plan.sections.value)
         with self._lock:
+            self._text = text
             self.plan: Plan = plan
             self.order: Order = ordered
             self._head = self.parts.branch.head()
@@ -150,6 +153,8 @@ class Controller:
                 raise _unproven(unproven, self.parts.plan_path)
         for kind in {self._kind(task) for task in tasks}:
             self._check_agent(kind)
+        if tasks:
+            self._check_prompt(tasks[0])
 
     def recover(self) -> Recovered:
         """Mend what an earlier process left unfinished; read everything again if there was anything."""
@@ -193,8 +198,11 @@ class Controller:
 
     # -- inside
 
-    def _look(self, key: str) -> Subject:
+    def _look(self, key: str) -> Subject | None:
+        """A task as it is now; None when the plan is not the one it was read from, so that all is to be read again."""
         self._update(key, worker="")
+        if self._is_edited(key):
+            return None
         with self._lock:
             task, facts = self.task(key), self._assessor.facts(key)
             return Subject(
@@ -209,6 +217,24 @@ class Controller:
                 redo=facts.redo,
             )
 
+    def _plan_text(self) -> bytes:
+        """The bytes of the plan with every tick taken back: what a person may have edited, and we never do."""
+        try:
+            data = self.change.plan_path.read_bytes()
+        except OSError:
+            return b""
+        return data.replace(b"[x]", b"[ ]").replace(b"[X]", b"[ ]").replace(b"[]", b"[ ]")
+
+    def _is_edited(self, key: str) -> bool:
+        """Whether the plan was edited since it was read, or this task's box was ticked by a person."""
+        if self._plan_text() != self._text:
+            return True
+        task, facts = self.task(key), self.facts(key)
+        if task.mark is not Mark.READY or facts.named:
+            return False
+        box = self.change.plan_path.read_bytes()[task.box.start : task.box.end]
+        return box in {b"[x]", b"[X]"}
+
     def _update(self, key: str, *, worker: str) -> None:
         facts = self._records.one(key)
         head = self.parts.branch.head()
@@ -216,6 +242,7 @@ class Controller:
             self._head = head
             if key in self._done and key in self._assessor.rules.forced:
                 self._assessor.judge_by(self._rules())
+            facts = replace(facts, stray=self._assessor.facts(key).stray)
             self._assessor.replace(key, self._completed(key, facts, worker))
 
     def _completed(self, key: str, facts: Facts, worker: str) -> Facts:
@@ -275,6 +302,12 @@ class Controller:
             if kind not in self._agents:
                 self._agents[kind] = self.parts.agent_for(kind)
             return self._agents[kind]
+
+    def _check_prompt(self, task: Task) -> None:
+        """Render the policy's prompt once, as a first try and as a later one: PolicyError before anything is paid."""
+        seen = view(task, self.plan.sections[task.section], self.change.id, ())
+        for attempt in (None, 3):
+            self.project.policy.prompt.render(task=seen, attempt=attempt)
 
     def _check_agent(self, kind: str) -> None:
         agent = self._agent(kind)

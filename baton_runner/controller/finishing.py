@@ -52,13 +52,22 @@ def finish_change(controller: Controller, extent: Extent, into: str | None = Non
     with parts.integrator.exclusive(f"finishing {parts.change.id}"):
         tip = parts.branch.tip()
         if tip is None:
-            raise NothingCollected("nothing is integrated yet", where=controller.plan.path, todo="run baton run first")
+            raise _nothing(controller, still_open)
         target = _target(controller, into)
         source = _source(controller, target, tip)
         signing = Signing.USER if parts.policy.settings.integration.sign else Signing.NONE
         landing = finish(parts.objects, source=source, branch=target, message=_message(controller), signing=signing)
     parts.events.emit(parts.change.id, "", "change.finished", branch=target, old=landing.old, new=landing.new)
     return Finished(landing, still_open)
+
+
+def _nothing(controller: Controller, still_open: tuple[str, ...]) -> NothingCollected:
+    """Why there is no integration branch: nothing was run yet, or every task was ticked by hand and nothing had to be."""
+    if still_open:
+        return NothingCollected("nothing is integrated yet", where=controller.plan.path, todo="run baton run first")
+    return NothingCollected(
+        "every task was accepted by hand, so there is nothing of ours to merge", where=controller.plan.path
+    )
 
 
 def _open(controller: Controller) -> tuple[str, ...]:
@@ -74,7 +83,7 @@ def _refuse_incomplete(controller: Controller, still_open: tuple[str, ...]) -> N
     if still_open:
         more = f" and {len(still_open) - _SHOWN} more" if len(still_open) > _SHOWN else ""
         raise ActionNeeded(
-            f"{len(still_open)} task(s) are not finished: {', '.join(still_open[:_SHOWN])}{more}",
+            f"{_counted(len(still_open))} not finished: {', '.join(still_open[:_SHOWN])}{more}",
             where=controller.plan.path,
             todo=f"run baton run, {partial}",
             code="incomplete",
@@ -94,6 +103,10 @@ def _refuse_incomplete(controller: Controller, still_open: tuple[str, ...]) -> N
             todo=f"run baton run, {partial}",
             code="not_closed",
         )
+
+
+def _counted(tasks: int) -> str:
+    return "1 task is" if tasks == 1 else f"{tasks} tasks are"
 
 
 def _target(controller: Controller, into: str | None) -> str:

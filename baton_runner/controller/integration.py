@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from baton_runner.base.cancel import Cancel
+from baton_runner.base.errors import ActionNeeded
 from baton_runner.base.locks import Lock
 from baton_runner.controller.baseline import Baseline
 from baton_runner.controller.branch import Branch
@@ -22,7 +23,7 @@ from baton_runner.evidence.outcome import task_outcome
 from baton_runner.evidence.receipt import CheckProof, Receipt
 from baton_runner.repo.objects import Change, Conflict, Objects, Signing
 
-__all__ = ["BranchTaken", "Conflicted", "Integrated", "Integrator", "Proposal", "Red", "Stopped"]
+__all__ = ["BranchTaken", "Conflicted", "Integrated", "Integrator", "Proposal", "Red", "Stopped", "checked_out"]
 
 _WAIT_SECONDS = 3600.0
 
@@ -78,7 +79,11 @@ class Conflicted:
 
 @dataclass(frozen=True)
 class BranchTaken:
-    """The integration branch is checked out somewhere, so it is not moved; the verified result waits."""
+    """The integration branch is checked out somewhere, so it is not moved; the verified result waits.
+
+    Its receipt is published without the merge, so that the task is *not integrated*: the next run merges and verifies it,
+    and pays no agent.
+    """
 
     worktree: Path
 
@@ -86,6 +91,16 @@ class BranchTaken:
 @dataclass(frozen=True)
 class Stopped:
     """The run was interrupted while it waited or verified."""
+
+
+def checked_out(worktree: Path) -> ActionNeeded:
+    """What a person is told when the branch cannot be moved."""
+    return ActionNeeded(
+        "the integration branch is checked out there, and is not moved under it",
+        where=str(worktree),
+        todo="switch that checkout to another branch, then run again; verified work waits",
+        code="branch_checked_out",
+    )
 
 
 Ending = Integrated | Red | Conflicted | BranchTaken | Stopped
@@ -149,10 +164,11 @@ class Integrator:
             results = self._verifier.verify(head, tree, proposal.checks, proposal.logs)
             if any(not result.green for result in results):
                 return Stopped() if self._stopped() else Red(results)
-            taken = self._branch.checked_out()
-            if taken is not None and proposal.commit is not None:
-                return BranchTaken(taken)
             pending = self._pending(proposal, head, tree, results, finished)
+            taken = self._branch.checked_out()
+            if taken is not None and pending.merge is not None:
+                self._publisher.publish(replace(pending, merge=None))
+                return BranchTaken(taken)
             self._publisher.publish(pending)
             return Integrated(pending.receipt, pending.new_head, results)
 

@@ -12,7 +12,7 @@ from baton_runner.agents.protocol import Agent
 from baton_runner.base.clock import rfc3339
 from baton_runner.base.errors import ActionNeeded, BatonError, DamagedRecord
 from baton_runner.controller.assignments import TURN_COMPLETED, Assignment, Brief, End
-from baton_runner.controller.integration import BranchTaken, Conflicted, Integrated, Proposal, Red
+from baton_runner.controller.integration import BranchTaken, Conflicted, Integrated, Proposal, Red, checked_out
 from baton_runner.controller.numbering import next_attempt
 from baton_runner.controller.parts import Parts
 from baton_runner.controller.results import Result, Verdict
@@ -47,7 +47,8 @@ class Subject:
     @property
     def done_before(self) -> bool:
         """Whether it was finished once, so that there may be nothing left to change: only a first run must."""
-        return self.redo is not None or self.receipt is not None or self.assessment.state is State.BROKEN
+        done = {State.BROKEN, State.STALE}
+        return self.redo is not None or self.receipt is not None or self.assessment.state in done
 
     @property
     def reason(self) -> str:
@@ -65,7 +66,7 @@ class Lifecycle:
     """Works on the tasks of one change. ``look`` assesses a task from what is on disk now; thread-safe."""
 
     def __init__(
-        self, parts: Parts, look: Callable[[str], Subject], agent_of: Callable[[Task], tuple[Agent, int, int]]
+        self, parts: Parts, look: Callable[[str], Subject | None], agent_of: Callable[[Task], tuple[Agent, int, int]]
     ) -> None:
         self._parts = parts
         self._look = look
@@ -83,6 +84,8 @@ class Lifecycle:
 
     def _claimed(self, key: str, before_agent: Callable[[], None]) -> Result:
         subject = self._look(key)
+        if subject is None:
+            return Result(self._parts.change.id, key, Verdict.BLOCKED, "the plan was edited: it is read again first")
         assessment = subject.assessment
         if assessment.need is Need.NOTHING:
             return self._result(subject, Verdict.CURRENT, assessment.reason)
@@ -95,6 +98,9 @@ class Lifecycle:
             cheap = self._without_agent(subject)
             if isinstance(cheap, Result):
                 return cheap
+            taken = self._parts.branch.checked_out()
+            if taken is not None:
+                raise checked_out(taken)
             before_agent()
             if subject.task.mark is Mark.RESOLVED:  # the decision to work on it again is on disk: receipt or redo
                 untick_for(self._parts, subject.task)
@@ -141,12 +147,7 @@ class Lifecycle:
                 message = f"its commit {receipt.commit[:12]} conflicts with the branch: {', '.join(ending.paths[:10])}"
                 return self._failure("conflict", message, number)
             case BranchTaken():
-                raise ActionNeeded(
-                    "the integration branch is checked out and is not moved under it",
-                    where=str(ending.worktree),
-                    todo="switch that checkout to another branch, then run again",
-                    code="branch_checked_out",
-                )
+                raise checked_out(ending.worktree)
             case _:
                 return self._stopped(subject, Work("none"))
 
@@ -159,20 +160,22 @@ class Lifecycle:
         if salvaged is not None:
             return salvaged
         end: End | None = None
+        work = Work(agent.kind)
         for tried in range(1, attempts + 1):
             number = next_attempt(self._parts.layout, self._parts.refs, self._parts.workspaces, subject.task.key)
             end = Assignment(self._parts, self._brief(subject), agent, number, turns).run()
+            work += end.work
             if end.receipt is not None:
-                return self._publish(subject, end.receipt, Verdict.RESOLVED, end.work, attempts=tried)
+                return self._publish(subject, end.receipt, Verdict.RESOLVED, work, attempts=tried)
             if end.failure is None:
-                return self._stopped(subject, end.work)
+                return self._stopped(subject, work)
             end.failure.write(self._parts.layout.failure(subject.task.key))
             subject = replace(subject, failure=end.failure)
             if end.final or self._parts.cancel.is_set:
                 break
         assert end is not None  # noqa: S101 - a run grants at least one attempt
         assert end.failure is not None  # noqa: S101 - anything else returned above
-        return self._fail(subject, end.failure, end.work, attempts=tried)
+        return self._fail(subject, end.failure, work, attempts=tried)
 
     def _salvage(self, subject: Subject, agent: Agent, turns: int) -> Result | None:
         """Publish what a dead run's agent had finished, if it still is what is asked for and verifies."""
@@ -226,7 +229,6 @@ class Lifecycle:
     def _publish(self, subject: Subject, receipt: Receipt, verdict: Verdict, work: Work, *, attempts: int) -> Result:
         """What follows a publication: the tick, and the news."""
         problem = tick_for(self._parts, subject.task, receipt)
-        self._look(subject.task.key)
         self._emit(
             subject, "task.resolved", verdict=verdict.value, outcome=receipt.outcome, seal=receipt.seal,
             cost_usd=work.cost_usd, turns=work.turns,

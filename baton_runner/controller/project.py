@@ -58,6 +58,8 @@ class Project:
                 where=str(repository.common_dir),
                 todo="run baton in one of its worktrees (git worktree add)",
             )
+        if repository.baton.exists() and not repository.baton.is_dir():
+            raise RepositoryError("is not a folder", where=str(repository.baton), todo="move it away, then run again")
         top = repository.top
         policy = load_policy(workflow or find_policy(top), environ=variables, folder=top)
         return cls(repository, policy, top, variables)

@@ -4,17 +4,19 @@ The ref is the truth that survives and travels, the file a cache of it: a file t
 its ref, a ref that is lost is set again from a whole file.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
 from baton_runner.base.errors import BatonError, DamagedRecord
 from baton_runner.base.slug import slug
 from baton_runner.controller.states import Facts
+from baton_runner.controller.strays import orphaned, strays
 from baton_runner.evidence.decisions import Failure, Redo, TickMark
 from baton_runner.evidence.layout import Layout
 from baton_runner.evidence.receipt import Receipt
-from baton_runner.plan.model import Task
+from baton_runner.plan.model import Mark, Task
 from baton_runner.repo.objects import Objects
 from baton_runner.repo.refs import Refs, receipt_ref, receipts_prefix
 
@@ -26,16 +28,23 @@ _Helpful = TypeVar("_Helpful", TickMark, Failure)
 class Records:
     """What is on disk about the tasks of one change, but for what git's history and locks say."""
 
-    def __init__(self, layout: Layout, refs: Refs, objects: Objects) -> None:
+    def __init__(self, layout: Layout, refs: Refs, objects: Objects, live: Iterable[str] = ()) -> None:
         self._layout = layout
+        self._live = tuple(live)
         self._refs = refs
         self._objects = objects
 
-    def all(self, tasks: Iterable[Task]) -> dict[str, Facts]:
+    def all(self, tasks: Sequence[Task]) -> dict[str, Facts]:
         """The facts of every task; folders are listed once, so that what is not there costs nothing."""
         refs = self._refs.read(receipts_prefix(self._layout.change))
         present = {kind: _names(self._layout.folder(kind)) for kind in ("receipts", "redo", "ticks", "failures")}
-        return {task.key: self._facts(task.key, refs, present) for task in tasks}
+        facts = {task.key: self._facts(task.key, refs, present) for task in tasks}
+        ticked = [task for task in tasks if task.mark is Mark.RESOLVED and facts[task.key] == Facts()]
+        if not ticked:
+            return facts
+        orphans = orphaned(self._layout.change, facts, self._live, self._refs, self._objects)
+        found = strays(ticked, self._layout.change, orphans)
+        return facts | {key: replace(facts[key], stray=stray) for key, stray in found.items()}
 
     def one(self, key: str) -> Facts:
         """The facts of one task, read now."""
@@ -96,3 +105,5 @@ def _names(folder: Path) -> set[str]:
         return {path.name for path in folder.iterdir()}
     except FileNotFoundError:
         return set()
+    except NotADirectoryError as error:
+        raise DamagedRecord("is not a folder", where=str(folder), todo="move it away; receipts come back") from error

@@ -106,6 +106,7 @@ def _rebased(parts: Parts, pending: Pending) -> Pending:
 def _mirror_receipts(parts: Parts, tasks: Iterable[Task]) -> list[str]:
     """Make receipt files and refs agree: a whole file of another content than its ref is older, or lost its ref."""
     refs = parts.refs.read(receipts_prefix(parts.change.id))
+    lost = parts.objects.missing(refs.values())
     lines = []
     for task in tasks:
         name = receipt_ref(parts.change.id, task.key)
@@ -116,6 +117,9 @@ def _mirror_receipts(parts: Parts, tasks: Iterable[Task]) -> list[str]:
             continue
         if data is not None and blob == _blob_id(data, blob or "") and (whole := _whole(data, task, parts.change.id)):
             parts.publisher.install(whole)  # its outcome may have been lost
+            if blob in lost:
+                parts.objects.blob(data)
+                lines.append(f"wrote the lost object of the receipt of {task.name(parts.change.id)} again")
             continue
         restored = _restore(parts, blob, task) if blob is not None else None
         if restored is not None:
@@ -135,7 +139,7 @@ def _free_worktrees(parts: Parts, keys: Collection[str]) -> list[str]:
         if purpose.kind is not Kind.ATTEMPT or purpose.change != parts.change.id:
             continue
         receipt = _published(parts, purpose.key)
-        proven = receipt is not None and receipt.attempt >= purpose.attempt
+        proven = receipt is not None and receipt.finished >= orphan.record.since  # both UTC, in one format
         if purpose.key in keys and not proven:
             continue  # whoever works on the task next may save what is in it
         worktree = parts.workspaces.adopt(orphan.slot)

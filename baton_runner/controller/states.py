@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
+from baton_runner.controller.strays import Stray
 from baton_runner.evidence.decisions import Failure, Redo, TickMark
 from baton_runner.evidence.receipt import Inputs, Receipt
 
@@ -64,7 +65,10 @@ class Need(Enum):
 
 @dataclass(frozen=True)
 class Facts:
-    """What is on disk about one task. ``named`` says that a receipt ref or tick mark of ours knows it."""
+    """What is on disk about one task.
+
+    ``named`` says that a receipt ref or tick mark of ours knows it, ``stray`` that its tick was made under another name.
+    """
 
     receipt: Receipt | None = None
     damage: str = ""
@@ -72,6 +76,7 @@ class Facts:
     tick: TickMark | None = None
     failure: Failure | None = None
     named: bool = False
+    stray: Stray | None = None
     integrated: bool = False
     worker: str = ""
 

@@ -52,6 +52,19 @@ class Work:
     cost_usd: float | None = None
     seconds: float = 0.0
 
+    def __add__(self, other: "Work") -> "Work":
+        """Both together; the session is the later one."""
+        costs = [each.cost_usd for each in (self, other) if each.cost_usd is not None]
+        return Work(
+            agent=other.agent,
+            session=other.session,
+            turns=self.turns + other.turns,
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            cost_usd=sum(costs) if costs else None,
+            seconds=round(self.seconds + other.seconds, 3),
+        )
+
 
 @dataclass(frozen=True)
 class Receipt:

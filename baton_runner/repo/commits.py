@@ -6,6 +6,7 @@ kept. The worktree ends at that commit, so that the next turn goes on from it.
 """
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -14,6 +15,7 @@ from pathlib import Path
 from baton_runner.base.errors import ActionNeeded
 from baton_runner.base.files import replace_file
 from baton_runner.repo import parking
+from baton_runner.repo.git import GitError
 from baton_runner.repo.objects import Change, Objects
 from baton_runner.repo.submodules import stage_all
 from baton_runner.repo.worktrees import Worktree
@@ -22,6 +24,7 @@ __all__ = ["Captured", "CommitMode", "StrayedHead", "UncommittedWork", "Unfinish
 
 _GITLINK = "160000"
 _SHOWN = 5
+_UNBORN = re.compile(rb"'([^']*?)/?' does not have a commit checked out")
 
 
 class CommitMode(StrEnum):
@@ -103,7 +106,17 @@ def _tree_of_files(worktree: Worktree, mode: CommitMode) -> str:
         paths = (*dirt.changed, *dirt.untracked, *dirt.nested)
         shown = ", ".join(paths[:_SHOWN]) + (f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else "")
         raise UncommittedWork(f"holds work that is not committed: {shown}", where=str(worktree.path), todo="commit it")
-    stage_all(git, worktree.git_dir)
+    try:
+        stage_all(git, worktree.git_dir)
+    except GitError as error:
+        unborn = _UNBORN.search(error.output.stderr)
+        if unborn is None:
+            raise
+        raise UncommittedWork(
+            f"holds a repository of its own without a commit: {os.fsdecode(unborn[1])}",
+            where=str(worktree.path),
+            todo="remove it, or delete its .git folder so that its files count",
+        ) from error
     return git.line("write-tree")
 
 

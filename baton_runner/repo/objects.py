@@ -162,6 +162,15 @@ class Objects:
             found.append(Change(path, old_mode, old_blob, new_mode, new_blob))
         return tuple(sorted(found))
 
+    def missing(self, oids: Iterable[str]) -> frozenset[str]:
+        """Which of these are not in the object database; no process where all are loose objects."""
+        asked = [oid for oid in dict.fromkeys(oids) if not self.loose.path(oid).exists()]
+        if not asked:
+            return frozenset()
+        answer = self.git.run("cat-file", "--batch-check", input="\n".join([*asked, ""]).encode())
+        lines = answer.decode().splitlines()
+        return frozenset(oid for oid, line in zip(asked, lines, strict=True) if line.endswith(" missing"))
+
     def blob(self, data: bytes) -> str:
         """Store bytes durably; return the id."""
         return self.loose.write("blob", data)
@@ -233,7 +242,8 @@ class Objects:
                 folders.add(path.parent)
                 synced.append(oid)
         for folder in (*folders, *((self.loose.folder,) if folders else ())):
-            sync_folder(folder)
+            with contextlib.suppress(FileNotFoundError):  # a gc packed what was in it
+                sync_folder(folder)
         done.update(synced)
         return len(synced)
 

@@ -106,6 +106,10 @@ class Worktree:
             self.slot.mark(self.record, State.FREE, head=captured or self.record.head)
             self.lock.release()
 
+    def leave(self) -> None:
+        """Let go of it as it is, as a process that dies does: the next run goes on with what it holds."""
+        self.lock.release()
+
     def keep(self, reason: str) -> str | None:
         """Leave it for a person, its content parked; the ref, None when nothing was in it beyond its first commit."""
         ref = None

@@ -179,7 +179,7 @@ class Workspaces:
         worktree = Worktree(slot, purpose, self.objects, git_dir, record, lock, self.sparse, fresh)
         try:
             worktree.at(commit)
-        except GitError:
+        except (GitError, OSError):
             if before is None:
                 raise
             with self._adding():  # a damaged checkout is made anew, once

@@ -282,3 +282,20 @@ def test_every_plan_that_cannot_start_is_named(space: BuildSpace) -> None:
     space.write("tasks/two/tasks.md", "- [ ] 1.1 a\n")
     with pytest.raises(UsageError, match=r"(?s)tasks/one/tasks\.md.*tasks/two/tasks\.md.*`baton run good`"):
         space.build()
+
+
+def test_an_optional_task_that_was_not_run_is_told_and_fails_nothing(space: BuildSpace) -> None:
+    """It appears with its reason; the run is complete without it."""
+    space.start("- [ ] 1.1 First\n- [ ] 1.2 Second (optional) (manual)\n")
+    for _ in range(2):
+        summary = space.build()
+        assert summary.exit_code is ExitCode.DONE
+        assert space.words()["demo:1.2"] == "manual"
+
+
+def test_what_was_not_run_says_so(space: BuildSpace) -> None:
+    """The reason is the end of the run, not the state alone."""
+    space.start("- [ ] 1.1 a\n  Verify: `false`\n- [ ] 1.2 b\n")
+    (left,) = space.build(request=Request(workers=1, max_failures=1)).unfinished
+    assert (left.id, left.word) == ("1.2", "not run")
+    assert left.reason.startswith("the run ended before its turn (")

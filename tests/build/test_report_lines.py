@@ -10,10 +10,13 @@ from hypothesis import strategies as st
 from baton_runner.build.report.lines import Verbosity, header_lines, summary_lines, task_line
 from baton_runner.build.report.terminal import PlainReporter, told
 from baton_runner.build.report.text import clean, fitted, last_lines, one_line, seconds, width_of
-from baton_runner.build.report.values import ExitCode, RunSummary
+from baton_runner.build.report.values import ClosingEnd, ExitCode, RunSummary, Unfinished
+from baton_runner.controller.closing import Closing
 from baton_runner.controller.events import Event
 from baton_runner.controller.results import Verdict
 from tests.build.reports import FAILED, HEADER, RED, RESOLVED, SUMMARY, end
+
+OPTIONAL = Unfinished("add-login", "3.1", "Polish", "manual", "for people only", needed=False)
 
 
 def _text(verbosity: Verbosity = Verbosity.NORMAL, summary: RunSummary = SUMMARY, durations: int = 0) -> str:
@@ -67,6 +70,29 @@ def test_what_is_left_warnings_and_the_last_line_are_told() -> None:
     assert "1 failed, 1 resolved, 1 manual, 1 up to date, 1 closing check red in 1m15s, $0.50" in last
 
 
+def test_a_green_closing_check_stands_before_the_failures() -> None:
+    """It belongs to none of them."""
+    green = ClosingEnd("add-login", Closing(2, 0, {}, ()))
+    lines = _text(summary=replace(SUMMARY, closings=(green,))).splitlines()
+    assert lines[0] == "add-login: closing check green (2 commands run)"
+    assert "FAILURES" in lines[2]
+
+
+def test_what_was_not_run_is_explained_to_quiet_readers_too() -> None:
+    """The count alone, in the last line, would leave open why."""
+    waits = Unfinished("add-login", "2.2", "Tell them", "not run", "the run ended before its turn (never done)")
+    text = _text(Verbosity.QUIET, summary=replace(SUMMARY, unfinished=(*SUMMARY.unfinished, waits)))
+    assert "not run: add-login:2.2 Tell them - the run ended before its turn (never done)" in text
+    assert "manual: " not in text
+
+
+def test_what_cost_nothing_shows_no_cost() -> None:
+    """A recipe is free, and nobody needs to read that."""
+    free = end(Verdict.RESOLVED, turns=1, cost_usd=0.0)
+    assert "$" not in task_line(free, 100).text
+    assert "$" not in _text(summary=RunSummary(ends=(free,), seconds=1.0))
+
+
 def test_quiet_is_failures_and_the_last_line() -> None:
     text = _text(Verbosity.QUIET)
     assert "$ make test" in text
@@ -90,6 +116,7 @@ def test_the_slowest_tasks_are_told_when_asked_for() -> None:
         ({"ends": (FAILED,), "closings": (), "unfinished": ()}, ExitCode.FAILED),
         ({"ends": (), "closings": (RED,), "unfinished": ()}, ExitCode.FAILED),
         ({"ends": (), "closings": ()}, ExitCode.FAILED),
+        ({"ends": (), "closings": (), "unfinished": (OPTIONAL,)}, ExitCode.DONE),
         ({"interrupted": True}, ExitCode.INTERRUPTED),
     ],
 )

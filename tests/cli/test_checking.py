@@ -210,7 +210,7 @@ def test_an_editable_install_of_the_checkout_is_noted(world: World, tmp_path: Pa
     record.write_text(json.dumps({"dir_info": {"editable": True}, "url": world.repo.as_uri()}))
     text = _doctor(world, VIRTUAL_ENV=env)
     assert "shop is installed from this checkout" in text
-    assert "PYTHONPATH=src" in text
+    assert "PYTHONPATH" in text
     record.unlink()
     (site / "__editable__.shop-1.0.pth").write_text(f"{world.repo}/src\n")
     assert "shop is installed from this checkout" in _doctor(world, VIRTUAL_ENV=env)

@@ -40,7 +40,7 @@ def test_an_open_task_keeps_a_change_from_being_finished(world: World) -> None:
     world.run("demo:1.1")
     before = _tip(world, "main")
     said = world.refused(1, "finish")
-    assert "2 task(s) are not finished: 1.2, 2.1" in said
+    assert "2 tasks are not finished: 1.2, 2.1" in said
     assert _tip(world, "main") == before
     text = world.ok("finish", "--partial")
     assert "still open: 1.2, 2.1" in text
@@ -52,6 +52,10 @@ def test_nothing_integrated_is_nothing_to_finish(world: World) -> None:
     assert "nothing is integrated yet" in world.refused(5, "finish", "--partial")
     world.ok("tick", "1.1", "1.2", "2.1")
     assert "not every check is known to be green" in world.refused(1, "finish")
+    world.run()
+    said = world.refused(5, "finish")
+    assert "every task was accepted by hand, so there is nothing of ours to merge" in said
+    assert "baton run" not in said
 
 
 def test_an_open_box_in_a_fence_keeps_a_change_from_being_complete(finished: World) -> None:

@@ -45,7 +45,7 @@ def declared_points() -> list[str]:
     for module in pkgutil.walk_packages(baton_runner.__path__, "baton_runner."):
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)
-    return sorted(crash.declared())
+    return sorted(point for point in crash.declared() if not point.startswith("test."))
 
 
 class Story:

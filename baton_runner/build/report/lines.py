@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from baton_runner.build.report.text import clean, cost, fitted, last_lines, nearby, one_line, plural, seconds, width_of
-from baton_runner.build.report.values import ClosingEnd, Header, RunSummary, TaskEnd, Unfinished
+from baton_runner.build.report.values import NOT_RUN, ClosingEnd, Header, RunSummary, TaskEnd, Unfinished
 from baton_runner.controller.results import Verdict
 
 __all__ = ["Line", "Style", "Verbosity", "header_lines", "summary_lines", "task_line"]
@@ -69,9 +69,11 @@ def task_line(end: TaskEnd, width: int) -> Line:
 
 def summary_lines(summary: RunSummary, verbosity: Verbosity, width: int, durations: int = 0) -> Iterator[Line]:
     """All that is said in the end: failures, red closing checks, what is left, warnings, durations, the last line."""
+    if verbosity is not Verbosity.QUIET:
+        yield from (_green(end) for end in summary.closings if end.closing.green and end.closing.ran)
     yield from _failures(summary.failures, width)
     for end in summary.closings:
-        yield from _closing(end, verbosity, width)
+        yield from _red(end, width)
     yield from _unfinished(summary.unfinished, verbosity, width)
     yield from _warnings(summary.warnings, verbosity, width)
     yield from _durations(summary.ends, durations, width)
@@ -97,14 +99,15 @@ def _failures(failures: Iterable[TaskEnd], width: int) -> Iterator[Line]:
             yield Line(f"worktree, kept: {nearby(failure.worktree)}", Style.DIM)
 
 
-def _closing(end: ClosingEnd, verbosity: Verbosity, width: int) -> Iterator[Line]:
+def _green(end: ClosingEnd) -> Line:
+    known = f", {end.closing.known} known to be" if end.closing.known else ""
+    ran = plural(end.closing.ran, "command")
+    return Line(f"{one_line(end.change)}: closing check green ({ran} run{known})", Style.GOOD)
+
+
+def _red(end: ClosingEnd, width: int) -> Iterator[Line]:
     closing = end.closing
     if closing.green:
-        if closing.ran and verbosity is not Verbosity.QUIET:
-            known = f", {closing.known} known to be" if closing.known else ""
-            yield Line(
-                f"{one_line(end.change)}: closing check green ({plural(closing.ran, 'command')} run{known})", Style.GOOD
-            )
         return
     yield from _title("=", f"CLOSING CHECK OF {one_line(end.change)} IS RED", width, Style.RULE)
     for result in closing.results:
@@ -121,7 +124,9 @@ def _closing(end: ClosingEnd, verbosity: Verbosity, width: int) -> Iterator[Line
 
 
 def _unfinished(left: tuple[Unfinished, ...], verbosity: Verbosity, width: int) -> Iterator[Line]:
-    if not left or verbosity is Verbosity.QUIET:
+    if verbosity is Verbosity.QUIET:  # what was not even tried explains the last line; the rest is in the plan
+        left = tuple(each for each in left if each.word == NOT_RUN)
+    if not left:
         return
     yield from _title("-", "not done", width, Style.RULE)
     most = len(left) if verbosity is Verbosity.VERBOSE else _MOST_UNFINISHED

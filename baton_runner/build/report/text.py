@@ -75,13 +75,13 @@ def seconds(value: float) -> str:
 
 
 def cost(usd: float | None) -> str:
-    """Dollars, empty when nobody said what it cost."""
-    return "" if usd is None else f"${usd:.2f}"
+    """Dollars, empty when nobody said what it cost, or it cost nothing."""
+    return f"${usd:.2f}" if usd else ""
 
 
-def plural(count: int, word: str) -> str:
-    """``1 turn``, ``2 turns``."""
-    return f"{count} {word}" if count == 1 else f"{count} {word}s"
+def plural(count: int, word: str, many: str = "") -> str:
+    """``1 turn``, ``2 turns``; ``many`` is the plural that is not made with an s."""
+    return f"{count} {word}" if count == 1 else f"{count} {many or f'{word}s'}"
 
 
 def nearby(path: str) -> str:

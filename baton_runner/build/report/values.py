@@ -10,7 +10,22 @@ from baton_runner.controller.closing import Closing
 from baton_runner.controller.events import Event
 from baton_runner.controller.results import Result, Verdict
 
-__all__ = ["ClosingEnd", "ExitCode", "Header", "Named", "Reporter", "Reporters", "RunSummary", "TaskEnd", "Unfinished"]
+__all__ = [
+    "NOT_RUN",
+    "ClosingEnd",
+    "ExitCode",
+    "Header",
+    "Named",
+    "Reporter",
+    "Reporters",
+    "RunSummary",
+    "TaskEnd",
+    "Unfinished",
+]
+
+
+NOT_RUN = "not run"
+"""The word for a task that could have been worked on, but the run ended before its turn."""
 
 
 class ExitCode(Enum):
@@ -82,10 +97,14 @@ class Named:
 
 @dataclass(frozen=True)
 class Unfinished(Named):
-    """A task that this run did not work on and that is not done: the word for it, and why."""
+    """A task that this run did not work on and that is not done: the word for it, and why.
+
+    ``needed``: the run is incomplete without it; not so an optional task, or a held one that is skipped.
+    """
 
     word: str
     reason: str
+    needed: bool = True
 
 
 @dataclass(frozen=True)
@@ -106,7 +125,8 @@ class RunSummary:
         if self.interrupted:
             return ExitCode.INTERRUPTED
         red = any(not each.closing.green for each in self.closings)
-        return ExitCode.FAILED if red or self.unfinished or self.failures else ExitCode.DONE
+        left = any(each.needed for each in self.unfinished)
+        return ExitCode.FAILED if red or left or self.failures else ExitCode.DONE
 
     @property
     def failures(self) -> tuple[TaskEnd, ...]:
