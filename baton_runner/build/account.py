@@ -45,6 +45,8 @@ class Account:
 
     def ended(self, item: Item, result: Result) -> None:
         """A task came to an end. What waits for a person or another task is told in the end, with its reason then."""
+        if result.verdict is Verdict.EDITED:
+            return  # nothing was tried: the next pass reads the plan again
         if not result.verdict.good:
             self.tried[item.identity] = item.definition
         if result.verdict not in {Verdict.PERSON, Verdict.BLOCKED}:

@@ -16,6 +16,7 @@ from baton_runner.agents.usage import NO_USAGE
 from baton_runner.base.clock import rfc3339
 from baton_runner.base.errors import ActionNeeded, BatonError
 from baton_runner.base.files import replace_file
+from baton_runner.controller.endings import told_end
 from baton_runner.controller.hooks import Hook
 from baton_runner.controller.integration import BranchTaken, Conflicted, Integrated, Proposal, Red, checked_out
 from baton_runner.controller.parts import Parts
@@ -184,7 +185,7 @@ class Assignment:
             if self._parts.cancel.is_set or result.outcome is Outcome.CANCELLED:
                 return self._ended()
             if result.outcome is not Outcome.COMPLETED:
-                return self._failed(*_reason(result))
+                return self._failed(*told_end(self._agent.kind, result))
             replace_file(self._logs / TURN_COMPLETED, b"")
             end = self._judge(worktree, packet, digest, result.denials)
             if isinstance(end, End):
@@ -451,17 +452,6 @@ class Assignment:
 def _held_by_us(worktree: Worktree, receipt: Receipt) -> str | None:
     """The commit the worktree is at, where the published receipt names it; None where nothing was changed in it."""
     return receipt.commit if worktree.head() == receipt.commit else None
-
-
-def _reason(result: TurnResult) -> tuple[FailureKind, str]:
-    """The kind and message of a turn that did not complete."""
-    kinds: dict[Outcome, FailureKind] = {
-        Outcome.TIMED_OUT: "timed_out",
-        Outcome.STALLED: "stalled",
-        Outcome.INPUT_REQUIRED: "input",
-    }
-    code = result.code.value if result.code else result.outcome.value
-    return kinds.get(result.outcome, "agent"), f"the agent ended with {code}: {result.message or 'no message'}"
 
 
 def _no_change(denials: Sequence[str]) -> str:

@@ -78,14 +78,15 @@ class Lifecycle:
         started = parts.clock.monotonic()
         with parts.claims.claim(key, resources, f"{parts.change.id}:{key}") as denied:
             if denied is not None:
-                return Result(parts.change.id, key, Verdict.DEFERRED, f"{denied.what} is held by {denied.owner}")
+                busy = "in work in" if denied.what == key else "in use by"
+                return Result(parts.change.id, key, Verdict.DEFERRED, f"{denied.what} is {busy} {denied.owner}")
             result = self._claimed(key, before_agent)
         return replace(result, seconds=parts.clock.monotonic() - started)
 
     def _claimed(self, key: str, before_agent: Callable[[], None]) -> Result:
         subject = self._look(key)
         if subject is None:
-            return Result(self._parts.change.id, key, Verdict.BLOCKED, "the plan was edited: it is read again first")
+            return Result(self._parts.change.id, key, Verdict.EDITED, "the plan was edited: run again")
         assessment = subject.assessment
         if assessment.need is Need.NOTHING:
             return self._result(subject, Verdict.CURRENT, assessment.reason)

@@ -22,6 +22,8 @@ class Verdict(Enum):
     DEFERRED = "in work elsewhere"
     """Another process holds the task's lock."""
     BLOCKED = "blocked"
+    EDITED = "plan edited"
+    """The plan is no longer the one that was read: nothing was tried, it is to be read again."""
     PERSON = "needs a person"
     STOPPED = "stopped"
     """The run was interrupted, or a ceiling was reached."""

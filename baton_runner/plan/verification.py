@@ -1,29 +1,23 @@
 """Verification commands: found in a task only where its author clearly meant them to be run.
 
-A label (``Verify:``, ``**Test**:``, ``Done when:`` ...) with backtick spans in its own text, a shell fence right under
+A label (:mod:`labels`) with backtick spans in its own text, bullets of nothing but a span or a shell fence right under
 such a label, a ``<!-- verify: ... -->`` comment, and the policy. Everything else in backticks is prose: real plans
 hold ``git push`` there. What is found and what remains are two halves of one reading, so that a task's definition
-never depends on a command.
+never depends on a command. A line that asks for a check and was not understood is kept as ``missed``, never dropped.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
 from baton_runner.plan.inline import blank_code, scan
+from baton_runner.plan.labels import LABEL, bare_label, has_label, is_near_label, may_have_label
 from baton_runner.plan.lines import BULLET, Kind, Line, read_lines
 from baton_runner.plan.model import Section, Source, Task, Verification
 
-__all__ = ["Split", "resolve", "split", "unique"]
+__all__ = ["Split", "resolve", "split", "split_task", "unique"]
 
-_WORD = r"(?:verify|verification|validation|gate|test|command|acceptance)"
-_LABEL = re.compile(
-    rf"(?:^\s*(?:(?:[-*+]|\d+[.)])\s+)?|(?<=[.;!?)|—–-]\s)|(?<=\())"  # noqa: RUF001 - punctuation of real plans
-    rf"[*_]{{0,3}}(?:{_WORD}(?:\s+{_WORD})?|done\s+when)[*_]{{0,3}}\s*[:：][*_]{{0,3}}",  # noqa: RUF001
-    re.IGNORECASE,
-)
-_LABELLED = re.compile(rf"(?:{_WORD}|done\s+when)[*_]{{0,3}}\s*[:：]", re.IGNORECASE)  # noqa: RUF001
 _NEXT_SENTENCE = re.compile(r"[.;]\s+[*_]*[A-Z][\w ]{1,24}[*_]*:")
 _ONLY_GLUE = re.compile(r"(?:[\s.,;:&|()*_]|\band\b|\bthen\b|\bpasses\b|\bpass\b)*", re.IGNORECASE)
 _SHELLS = {"bash", "sh", "console"}
@@ -32,18 +26,38 @@ _FENCE_LINE = re.compile(r"\s*(?:`{3,}|~{3,})\s*(\w*)")
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """A text taken apart: the commands in it, and the words that remain."""
+    """A text taken apart: the commands in it, the words that remain, and the lines that look like labels in vain."""
 
     spans: tuple[str, ...]
     fences: tuple[str, ...]
     rest: str
+    missed: tuple[str, ...] = ()
 
 
 def split(text: str) -> Split:
     """Take the labelled commands out of a task's text, body or step (without comments)."""
     if (":" not in text and "：" not in text) or ("`" not in text and "~~~" not in text):  # noqa: RUF001
         return Split((), (), text)
-    return _Splitter(text).run() if _LABELLED.search(text) else Split((), (), text)
+    if not may_have_label(text) and not is_near_label(text):
+        return Split((), (), text)
+    return _Splitter(text).run()
+
+
+def split_task(text: str, body: str) -> tuple[Split, Split]:
+    """Take a task's text and body apart; a label at the end of the text owns what stands at the start of the body."""
+    if not body or not text.rstrip(" *_").endswith((":", "：")) or not bare_label(text):  # noqa: RUF001
+        return split(text), split(body)
+    marked = f"Verify:\n{body}"
+    below = split(marked)
+    if below.rest.startswith("Verify:"):
+        missed = (text if line == "Verify:" else line for line in below.missed)
+        return split(text), replace(below, rest=body if below.rest == marked else below.rest[8:], missed=tuple(missed))
+    return replace(split(text), rest=without_label(text)), below
+
+
+def without_label(text: str) -> str:
+    """A label whose commands are gone says nothing: the text that is left without it."""
+    return LABEL.sub("", text).rstrip()
 
 
 def unique(found: Iterable[Verification]) -> tuple[Verification, ...]:
@@ -82,6 +96,11 @@ class _Splitter:
     spans: list[str] = field(default_factory=list)
     fences: list[str] = field(default_factory=list)
     rest: list[str] = field(default_factory=list)
+    missed: list[str] = field(default_factory=list)
+
+    @property
+    def found(self) -> int:
+        return len(self.spans) + len(self.fences)
 
     def run(self) -> Split:
         lines = _lines(self.text)
@@ -92,24 +111,37 @@ class _Splitter:
             if line.kind is Kind.FENCED:
                 self.rest.append(line.text)
                 continue
-            labelled, bare = self._take(line.text)
-            if not labelled:
+            prose = blank_code(line.text) if may_have_label(line.text) else ""
+            if labels := list(LABEL.finditer(prose)):
+                i = self._labelled(line.text, prose, labels, lines, i)
                 continue
-            found = len(self.spans) + len(self.fences)
-            at = len(self.rest)
-            i = self._paragraph_below(lines, i) if bare else i
-            i = self._fence_below(lines, i)
-            if bare and len(self.spans) + len(self.fences) > found:
-                self._drop_label(at - 1)
-        return Split(tuple(self.spans), tuple(self.fences), "\n".join(self.rest))
+            self.rest.append(line.text)
+            if is_near_label(line.text):
+                self.missed.append(line.text)
+        return Split(tuple(self.spans), tuple(self.fences), "\n".join(self.rest), tuple(self.missed))
 
-    def _take(self, text: str) -> tuple[bool, bool]:
-        """Keep a line without its labelled spans; say whether it had a label, and one with nothing behind it."""
-        prose = blank_code(text) if _LABELLED.search(text) else ""
-        labels = list(_LABEL.finditer(prose))
-        if not labels:
-            self.rest.append(text)
-            return False, False
+    def _labelled(self, text: str, prose: str, labels: list[re.Match[str]], lines: list[Line], i: int) -> int:
+        """Take what a line with labels asks for, there and below; the index of the line to go on with."""
+        bare = not text[labels[-1].end() :].strip(" *_")
+        before = self.found
+        self._take(text, prose, labels)
+        at = len(self.rest)
+        if not bare:
+            after = self._fence_below(lines, i)
+            if self.found == before and _promises(lines, i, _is_command_alone):
+                self.missed.append(text)
+            return after
+        before = self.found
+        after = self._below(lines, i, text)
+        if self.found > before:
+            kept = without_label(self.rest[at - 1])
+            self.rest[at - 1 : at] = [kept] if kept else []
+        elif _promises(lines, i, _has_code):
+            self.missed.append(text)
+        return after
+
+    def _take(self, text: str, prose: str, labels: list[re.Match[str]]) -> None:
+        """Keep a line without its labelled spans."""
         code = scan(text).code
         kept, at = [], 0
         ends = [label.start() for label in labels[1:]] + [len(text)]
@@ -117,7 +149,7 @@ class _Splitter:
             sentence = _NEXT_SENTENCE.search(prose, label.end(), limit)
             end = sentence.start() + 1 if sentence else limit
             spans = [span for span in code if label.end() <= span[0] and span[1] <= end]
-            self.spans += [command for span in spans if (command := _unspaced(span[2]))]
+            self.spans += [command for span in spans if (command := span[2].strip())]
             words = _without(text, label.end(), end, spans)
             kept.append(text[at : label.start()])
             if not (spans and _ONLY_GLUE.fullmatch(words)):
@@ -125,32 +157,43 @@ class _Splitter:
             at = end
         if remainder := "".join([*kept, text[at:]]).rstrip():
             self.rest.append(remainder)
-        return True, not text[labels[-1].end() :].strip(" *_")
 
-    def _drop_label(self, at: int) -> None:
-        """A label whose commands are gone says nothing: leave it out, like the commands."""
-        kept = _LABEL.sub("", self.rest[at]).rstrip()
-        self.rest[at : at + 1] = [kept] if kept else []
+    def _below(self, lines: list[Line], i: int, label: str) -> int:
+        """A label alone on its line owns what stands right under it: a paragraph, bullets, a fence."""
+        i = self._paragraph_below(lines, i)
+        i = self._bullets_below(lines, i, _indent(label) + (1 if BULLET.match(label) else 0))
+        return self._fence_below(lines, i)
 
     def _paragraph_below(self, lines: list[Line], i: int) -> int:
-        """A label alone on its line owns the words right under it."""
         while i < len(lines) and lines[i].kind is Kind.TEXT and not lines[i].blank and not BULLET.match(lines[i].text):
             text = lines[i].text
-            if _LABEL.search(blank_code(text)):
+            if has_label(blank_code(text)):
                 return i
             code = scan(text).code
-            self.spans += [command for span in code if (command := _unspaced(span[2]))]
+            self.spans += [command for span in code if (command := span[2].strip())]
             words = _without(text, 0, len(text), list(code))
             if not _ONLY_GLUE.fullmatch(words):
                 self.rest.append(words)
             i += 1
         return i
 
+    def _bullets_below(self, lines: list[Line], i: int, least: int) -> int:
+        """Take bullets of one span and nothing else that stand at ``least`` so deep; one with words ends them."""
+        at = _next_line(lines, i)
+        taken = []
+        while at < len(lines) and _indent(lines[at].text) >= least and (command := _alone(lines[at])):
+            taken.append(command)
+            at += 1
+        if not taken:
+            return i
+        self.spans += taken
+        if at < len(lines) and _indent(lines[at].text) >= least and BULLET.match(lines[at].text) and _has_code(lines[at]):
+            self.missed.append(lines[at].text)
+        return at
+
     def _fence_below(self, lines: list[Line], i: int) -> int:
         """Take the shell fence that begins right under a label."""
-        first = i
-        while first < len(lines) and lines[first].blank and lines[first].kind is Kind.TEXT:
-            first += 1
+        first = _next_line(lines, i)
         if first == len(lines) or lines[first].kind is not Kind.FENCED:
             return i
         opening = _FENCE_LINE.match(lines[first].text)
@@ -179,8 +222,42 @@ def _without(text: str, start: int, end: int, spans: Sequence[tuple[int, int, st
     return "".join(parts) + text[at:end]
 
 
-def _unspaced(inner: str) -> str:
-    return inner.strip()
+def _next_line(lines: list[Line], i: int) -> int:
+    """The first line from ``i`` on that is not blank."""
+    while i < len(lines) and lines[i].blank and lines[i].kind is Kind.TEXT:
+        i += 1
+    return i
+
+
+def _promises(lines: list[Line], i: int, is_meant: Callable[[Line], bool]) -> bool:
+    """Whether the next line is a fence, or text that may be meant as a command."""
+    at = _next_line(lines, i)
+    if at == len(lines):
+        return False
+    return lines[at].kind is Kind.FENCED or (is_meant(lines[at]) and not has_label(blank_code(lines[at].text)))
+
+
+def _has_code(line: Line) -> bool:
+    return line.kind is Kind.TEXT and bool(scan(line.text).code)
+
+
+def _is_command_alone(line: Line) -> bool:
+    return bool(_alone(line))
+
+
+def _alone(line: Line) -> str:
+    """The command of a bullet that is one code span and nothing else, or nothing."""
+    bullet = BULLET.match(line.text)
+    if bullet is None or line.kind is not Kind.TEXT:
+        return ""
+    code = scan(line.text).code
+    if len(code) != 1 or not _ONLY_GLUE.fullmatch(_without(line.text, bullet.end(), len(line.text), code)):
+        return ""
+    return code[0][2].strip()
+
+
+def _indent(text: str) -> int:
+    return len(text) - len(text.lstrip())
 
 
 def _shell_commands(lines: list[str], *, only_prompts: bool) -> list[str]:

@@ -133,7 +133,7 @@ def test_a_held_task_needs_a_person_and_lets_nothing_paid_start_after_it(space: 
 def test_skip_held_lets_the_others_pass(space: BuildSpace) -> None:
     space.start("## 1. A\n- [~] 1.1 a\n## 2. B\n- [ ] 2.1 b\n")
     summary = space.build(request=Request(skip_held=True))
-    assert (summary.exit_code, space.words()) == (ExitCode.DONE, {"demo:2.1": "resolved"})
+    assert (summary.exit_code, space.words()) == (ExitCode.DONE, {"demo:1.1": "held", "demo:2.1": "resolved"})
 
 
 def test_a_follow_up_is_a_persons_and_runs_only_when_it_is_named(space: BuildSpace) -> None:
