@@ -1,7 +1,8 @@
 """A task that brings its own recipe: ``<!-- run: ... -->`` commands in place of an agent, no model, no cost.
 
 The commands run in the worktree in their order; each must exit 0, the first that does not ends the turn, and so does
-the first failing line of one that has several. A further turn after red checks would do the same again, so the recipe of a task is as good as its commands.
+the first failing line of one that has several. A further turn after red checks would do the same again, so the recipe
+of a task is as good as its commands.
 """
 
 import uuid

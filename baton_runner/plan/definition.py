@@ -12,7 +12,7 @@ from baton_runner.base.digest import digest
 from baton_runner.plan.ids import leading_id
 from baton_runner.plan.model import Task
 from baton_runner.plan.notes import cut_notes, is_body_note
-from baton_runner.plan.verification import split
+from baton_runner.plan.verification import Split, split, split_task
 
 __all__ = ["definition", "definition_digest", "plain_words"]
 
@@ -21,12 +21,13 @@ _NOTABLE = re.compile(r"[(\[:（：]")  # noqa: RUF001 - what a note, a marker o
 
 def definition(task: Task) -> dict[str, Any]:
     """The canonical JSON value of a task's work."""
+    text, body = split_task(task.text, task.body)
     return {
         "allow_empty": task.directives.allow_empty,
-        "body": plain_words(task.body),
+        "body": _words(body),
         "run": list(task.recipe),
         "steps": [plain_words(_without_id(step.text)) for step in task.steps],
-        "text": plain_words(task.text),
+        "text": _words(text),
     }
 
 
@@ -37,13 +38,14 @@ def definition_digest(task: Task) -> str:
 
 def plain_words(text: str) -> str:
     """A text without commands, notes and markers, its blanks made single ones."""
+    return _words(split(text))
+
+
+def _words(found: Split) -> str:
+    text = found.rest
     if _NOTABLE.search(text):
-        kept = [line for line in split(text).rest.split("\n") if not is_body_note(line)]
+        kept = [line for line in text.split("\n") if not is_body_note(line)]
         text = cut_notes("\n".join(kept))
-    return _normal(text)
-
-
-def _normal(text: str) -> str:
     return " ".join(text.split())
 
 

@@ -53,4 +53,9 @@ def is_near_label(text: str) -> bool:
 
     ``Acceptance criteria: `make` `` and ``add the test: `foo` `` do.
     """
-    return "`" in text and any(text.count("`", 0, found.start()) % 2 == 0 for found in _NEAR.finditer(text))
+    ticks, at = 0, 0
+    for found in _NEAR.finditer(text) if "`" in text else ():
+        ticks, at = ticks + text.count("`", at, found.start()), found.start()
+        if ticks % 2 == 0:
+            return True
+    return False

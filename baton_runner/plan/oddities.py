@@ -1,18 +1,22 @@
 """What is odd about a plan and has one meaning all the same: said as a warning, never guessed, never an error."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from baton_runner.plan.directives import is_directive
 from baton_runner.plan.ids import family
+from baton_runner.plan.inline import blank_code
+from baton_runner.plan.labels import bare_label, has_label, may_have_label
 from baton_runner.plan.lines import Kind, Line
 from baton_runner.plan.model import Box, Flow, Mark, Section, Task
-from baton_runner.plan.outline import Outline
+from baton_runner.plan.outline import Draft, Outline
+from baton_runner.plan.verification import Split
 
-__all__ = ["Oddity", "oddities"]
+__all__ = ["Oddity", "missed_labels", "oddities"]
 
 _WORDY = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[(?P<mark>[^\]a-z]{1,8})\](?![(\[:])")
+_MOST_SHOWN = 60
 _NOTE = re.compile(r"[(（](?:depends\b|blocked\s+by)", re.IGNORECASE)  # noqa: RUF001 - punctuation of real plans
 
 
@@ -26,7 +30,7 @@ class Oddity(NamedTuple):
 
 def oddities(sections: tuple[Section, ...], lines: list[Line], shape: Outline) -> list[Oddity]:
     """Everything odd about a plan, in the order of its lines."""
-    found = [*_of_numbers(sections), *_of_hidden(shape.hidden), *_of_stray(shape), *_of_lines(lines)]
+    found = [*_of_numbers(sections), *_of_hidden(shape.hidden), *_of_stray(shape), *_of_loose(shape), *_of_lines(lines)]
     for section in sections:
         found += _of_section(section)
         for task in section.tasks:
@@ -34,7 +38,34 @@ def oddities(sections: tuple[Section, ...], lines: list[Line], shape: Outline) -
     return sorted(found)
 
 
+def missed_labels(shown: str, draft: Draft, found: Iterable[Split]) -> Iterator[Oddity]:
+    """The lines of task ``shown`` that ask for a check, or read as if, and gave no command."""
+    for text in (line for part in found for line in part.missed):
+        what = f"task {shown}: {_short(text)} is read as words, not as a check"
+        todo = "if it is one, write `Verify:` with the command in backticks behind it, or in a bash fence below"
+        yield Oddity(_line_of(text, draft), what, todo)
+
+
+def _short(text: str) -> str:
+    words = " ".join(text.split())
+    return words if len(words) <= _MOST_SHOWN else f"{words[:_MOST_SHOWN].rstrip()}..."
+
+
+def _line_of(text: str, draft: Draft) -> int:
+    """Where a line of a task's words stands in the file; the task's line where a comment was cut out of it."""
+    wanted = text.strip()
+    drafts = (draft, *draft.steps)
+    lines = (line for each in drafts for line in (each.head, *each.body))
+    return next((line.number for line in lines if wanted in line.text), draft.head.number)
+
+
 def _of_task(task: Task, section: Section) -> Iterator[Oddity]:
+    if not task.text.strip():
+        yield Oddity(task.line, f"task {task.id} has no words", "say what is to be done, or delete the box")
+    for step in task.steps:
+        if not step.text.strip():
+            what = f"a step of task {task.id} has no words"
+            yield Oddity(step.box.line, what, "say what is to be done, or delete the box")
     if task.inconsistent:
         step = next(step for step in task.steps if step.box.mark is not Mark.RESOLVED)
         what = f"task {task.id} is ticked, its step at line {step.box.line} is not"
@@ -106,6 +137,15 @@ def _of_stray(shape: Outline) -> Iterator[Oddity]:
         if is_directive(comment):
             what = "a directive outside of any task has no effect"
             yield Oddity(line, what, "indent it below the task it is meant for")
+
+
+def _of_loose(shape: Outline) -> Iterator[Oddity]:
+    """Checks that no task will see, because they stand beside the tasks and not below one."""
+    loose = [line for line in shape.loose if may_have_label(line.text)]
+    for line in loose:
+        if bare_label(line.text) or ("`" in line.text and has_label(blank_code(line.text))):
+            what = f"{_short(line.text)} stands outside of any task, so it is no check of one"
+            yield Oddity(line.number, what, "indent it below the task it proves")
 
 
 def _of_lines(lines: list[Line]) -> Iterator[Oddity]:

@@ -38,11 +38,14 @@ class Group:
 
 @dataclass(slots=True)
 class Outline:
-    """The groups that have a task, the boxes that are hidden, and the comments that stand outside of any task."""
+    """The groups that have a task, the boxes that are hidden; what stands outside of any task: comments, and lines
+    that may hold a label.
+    """
 
     groups: list[Group]
     hidden: list[Box]
     stray: list[tuple[int, str]]
+    loose: list[Line] = field(default_factory=list)
 
 
 def outline(lines: list[Line]) -> Outline:
@@ -161,6 +164,8 @@ class _Reader:
 
     def _on_text(self, line: Line) -> None:
         owner = self._owner(line)
+        if self._is_no_work(owner):
+            self._found.loose.append(line)
         if owner is not None:
             owner.append(line)
         elif self._task is not None and line.indent <= self._task.head.indent:
@@ -195,6 +200,10 @@ class _Reader:
         if self._task is None and self._parent is not None and line.indent > self._parent.indent:
             return self._found.groups[-1].body
         return None
+
+    def _is_no_work(self, owner: list[Line] | None) -> bool:
+        """Whether a line is no part of any task: nobody's, or below a group box."""
+        return owner is None or self._task is None
 
     def _note_stray(self, line: Line, owner: list[Line] | None) -> None:
         """Remember where a comment that goes on below began, and directives that no task will see."""

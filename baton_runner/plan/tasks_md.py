@@ -19,9 +19,9 @@ from baton_runner.plan.inline import scan
 from baton_runner.plan.lines import BULLET, Kind, Line, read_lines
 from baton_runner.plan.model import Box, Counts, Flow, Mark, Plan, Section, Source, Step, Task, Verification, Wait
 from baton_runner.plan.notes import Markers, body_note, cut_notes, markers, text_note
-from baton_runner.plan.oddities import oddities
+from baton_runner.plan.oddities import Oddity, missed_labels, oddities
 from baton_runner.plan.outline import Draft, Group, Outline, outline
-from baton_runner.plan.verification import Split, split, unique
+from baton_runner.plan.verification import Split, split, split_task, unique
 from baton_runner.plan.words import Words, body_of, words_of
 
 __all__ = ["load_plan", "read_plan"]
@@ -99,6 +99,7 @@ class _Builder:
     shape: Outline
     problems: list[PlanError] = field(default_factory=list)
     twins: Counter[tuple[str, str]] = field(default_factory=Counter)
+    missed: list[Oddity] = field(default_factory=list)
 
     def plan(self, digest: str) -> Plan:
         entries = [[_entry(draft) for draft in group.tasks] for group in self.shape.groups]
@@ -108,7 +109,7 @@ class _Builder:
             for index, (group, found) in enumerate(zip(self.shape.groups, entries, strict=True))
         )
         sections = self._part_twins(sections)
-        odd = oddities(sections, self.lines, self.shape)
+        odd = sorted([*oddities(sections, self.lines, self.shape), *self.missed])
         return Plan(
             change=self.change,
             path=self.path,
@@ -147,11 +148,12 @@ class _Builder:
         asked = parse_comments([*words.comments, *(comment for found in inner for comment in found.comments)])
         self.problems += [self._error(box.line, f"task {shown}: {what}", todo) for what, todo in asked.complaints]
         tags = markers(text)
-        labelled = split(text)
+        taken = [*split_task(text, words.body), *(split(step.text) for step in steps)]
+        self.missed += missed_labels(shown, draft, taken)
         return Task(
             id=shown,
             key=entry.id.id if entry.id else self._key(subject, text),
-            title=_title(labelled.rest, tags),
+            title=_title(taken[0].rest, tags),
             text=text,
             body=words.body,
             line=box.line,
@@ -169,7 +171,7 @@ class _Builder:
             inconsistent=box.mark is Mark.RESOLVED and any(step.box.mark is not Mark.RESOLVED for step in steps),
             waits=_waits(text, draft),
             recipe=asked.recipe,
-            verification=_verification([labelled, *map(split, (words.body, *(step.text for step in steps)))], asked),
+            verification=_verification(taken, asked),
             directives=replace(asked.directives, verify_once=True) if tags.red else asked.directives,
         )
 

@@ -7,9 +7,11 @@ never depends on a command. A line that asks for a check and was not understood 
 """
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from operator import itemgetter
 
 from baton_runner.plan.inline import blank_code, scan
 from baton_runner.plan.labels import LABEL, bare_label, has_label, is_near_label, may_have_label
@@ -47,12 +49,12 @@ def split_task(text: str, body: str) -> tuple[Split, Split]:
     """Take a task's text and body apart; a label at the end of the text owns what stands at the start of the body."""
     if not body or not text.rstrip(" *_").endswith((":", "：")) or not bare_label(text):  # noqa: RUF001
         return split(text), split(body)
-    marked = f"Verify:\n{body}"
-    below = split(marked)
-    if below.rest.startswith("Verify:"):
-        missed = (text if line == "Verify:" else line for line in below.missed)
-        return split(text), replace(below, rest=body if below.rest == marked else below.rest[8:], missed=tuple(missed))
-    return replace(split(text), rest=without_label(text)), below
+    alone, below = split(body), split(f"Verify:\n{body}")
+    if (alone.spans, alone.fences) == (below.spans, below.fences):
+        missed = [text for line in below.missed if line == "Verify:"]
+        return split(text), replace(alone, missed=(*missed[:1], *alone.missed))
+    head = split(text)
+    return replace(head, rest=without_label(head.rest)), below
 
 
 def without_label(text: str) -> str:
@@ -143,12 +145,14 @@ class _Splitter:
     def _take(self, text: str, prose: str, labels: list[re.Match[str]]) -> None:
         """Keep a line without its labelled spans."""
         code = scan(text).code
-        kept, at = [], 0
+        kept, at, first = [], 0, 0
         ends = [label.start() for label in labels[1:]] + [len(text)]
         for label, limit in zip(labels, ends, strict=True):
             sentence = _NEXT_SENTENCE.search(prose, label.end(), limit)
             end = sentence.start() + 1 if sentence else limit
-            spans = [span for span in code if label.end() <= span[0] and span[1] <= end]
+            first = bisect_left(code, label.end(), first, key=itemgetter(0))
+            last = bisect_right(code, end, first, key=itemgetter(1))
+            spans, first = code[first:last], last
             self.spans += [command for span in spans if (command := span[2].strip())]
             words = _without(text, label.end(), end, spans)
             kept.append(text[at : label.start()])
@@ -187,7 +191,12 @@ class _Splitter:
         if not taken:
             return i
         self.spans += taken
-        if at < len(lines) and _indent(lines[at].text) >= least and BULLET.match(lines[at].text) and _has_code(lines[at]):
+        if (
+            at < len(lines)
+            and _indent(lines[at].text) >= least
+            and BULLET.match(lines[at].text)
+            and _has_code(lines[at])
+        ):
             self.missed.append(lines[at].text)
         return at
 

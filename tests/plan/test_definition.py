@@ -49,6 +49,8 @@ def test_the_definition_holds_the_work_and_nothing_else() -> None:
         (". Verify: `make a`", "."),
         ("  Test: `make t`\n", ""),
         ("  Test: `make t`\n", "  Test:\n  ```bash\n  make t\n  make u\n  ```\n"),
+        ("  Test: `make t`\n", "  Test:\n  - `make t`\n  - `make u`\n"),
+        (". Verify: `make a`", ". <!-- id: 1 --> verify: `make b`"),
         ("  Test: `make t`\n", "  <!-- verify: make t -->\n"),
         ("1. Storage", "7. Another title (sequential)"),
         (" (depends on 1.1)", ""),

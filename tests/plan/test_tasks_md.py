@@ -88,6 +88,8 @@ WARNINGS = {
     "fences": [f"{line}: a checkbox inside a code fence or comment is no task" for line in (4, 8, 10)],
     "comments": ["2: a checkbox inside a code fence or comment is no task"],
     "spec_kit": ["9: section numbers jump from 1 to 3"],
+    "no_text": [f"{line}: task {name} has no words" for line, name in ((2, "s1.1"), (3, "s1.2"), (4, "1.3"))],
+    "verify": ["18: task 1.6: Run: `make f` is read as words, not as a check"],
 }
 
 
@@ -306,6 +308,57 @@ def test_recipes_and_directives() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "warning"),
+    [
+        ("- [ ] 1.1 a\n  words\n  Acceptance criteria: `make`\n", "3: task 1.1: Acceptance criteria: `make` is read"),
+        (
+            "- [ ] 1.1 a; add the test: `make`\n",
+            "1: task 1.1: a; add the test: `make` is read as words, not as a check",
+        ),
+        ("- [ ] 1.1 a\n  Verify:\n  ```python\n  x\n  ```\n", "2: task 1.1: Verify: is read as words"),
+        ("- [ ] 1.1 a. Verify:\n  ```\n  x\n  ```\n", "1: task 1.1: a. Verify: is read as words"),
+        ("- [ ] 1.1 a\n  - Verify:\n    - see `x`\n", "2: task 1.1: - Verify: is read as words"),
+        ("- [ ] 1.1 a\n  Verify: as follows\n  - `x`\n", "2: task 1.1: Verify: as follows is read as words"),
+        ("- [ ] 1.1 a\n  Verify:\n  - `x`\n  - see `y`\n", "4: task 1.1: - see `y` is read as words"),
+        ("- [ ] 1.1 a\n  - [ ] b\n    run: `x`\n", "3: task 1.1: run: `x` is read as words"),
+        ("- [ ] 1.1 a\nVerify: `x`\n", "2: Verify: `x` stands outside of any task, so it is no check of one; indent"),
+        ("- [ ] 1.1 a\nVerify:\n```sh\nx\n```\n", "2: Verify: stands outside of any task"),
+        ("- [ ] 1. a\n  Verify: `x`\n  - [ ] 1.1 b\n", "2: Verify: `x` stands outside of any task"),
+        ("- [ ] 1.1 a\n  - [ ]\n", "2: a step of task 1.1 has no words"),
+        ("- [ ] 1.1 a\n- [ ]\n", "2: task s1.2 has no words; say what is to be done, or delete the box"),
+    ],
+)
+def test_what_reads_like_a_check_and_is_none_is_a_warning_with_its_line(text: str, warning: str) -> None:
+    """A check that is lost in silence turns its task green without it."""
+    (found,) = _read(text).warnings
+    assert found.startswith(f"tasks.md:{warning}")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- [ ] 1.1 Two **Verify:** `x`\n",
+        "- [ ] 1.1 Four <!-- baton: allow-empty --> Verify: `x`\n",
+        "- [ ] 1.1 Five verify: `x`\n",
+        "- [ ] 1.1 Six\n  Verify:\n  - `x`\n",
+        "- [ ] 1.1 Six\n\n  - **Verify**:\n\n    - `x`.\n",
+        "- [ ] 1.1 Seven. Verify:\n  - `x`\n",
+        "- [ ] 1.1 Seven. Verify:\n  ```bash\n  x\n  ```\n",
+        "- [ ] 1.1 Eight\n  - [ ] a step to verify: `x`\n",
+    ],
+)
+def test_a_label_counts_wherever_it_stands(text: str) -> None:
+    plan = _read(text)
+    assert [item.command for item in plan.tasks[0].verification] == ["x"]
+    assert plan.warnings == ()
+
+
+def test_prose_with_code_is_neither_a_check_nor_a_warning() -> None:
+    plan = _read("- [ ] 1.1 Run `git push`; `Verify: x` is a label. Use `test: a`\n  Then `firebase deploy`\n")
+    assert (plan.tasks[0].verification, plan.warnings) == ((), ())
+
+
 def test_commands_come_from_every_accepted_place_and_from_no_other() -> None:
     found = {task.id: [(v.command, v.source) for v in task.verification] for task in _plan("verify").tasks}
     label, fence, comment = Source.LABEL, Source.FENCE, Source.COMMENT
@@ -368,6 +421,10 @@ def test_the_plan_names_its_bytes_and_place() -> None:
         "  ```bash\n  x\n",
         "(depends on 1.1, ",
         "Verify: ` ",
+        "Verify: `a` ",
+        "tests ok: ` ",
+        "  Verify:\n  - `a`\n",
+        "  - Verify:\n  - a\n",
     ],
 )
 def test_reading_takes_linear_time_whatever_is_repeated(unit: str) -> None:
