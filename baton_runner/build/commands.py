@@ -13,7 +13,7 @@ from typing import Any
 
 from doit import cmd_clean, cmd_forget, cmd_ignore, cmd_info, cmd_list, cmd_resetdep, cmd_run
 from doit.cmd_base import check_tasks_exist, subtasks_iter
-from doit.exceptions import InvalidCommand
+from doit.exceptions import InvalidCommand, InvalidDodoFile
 
 from baton_runner.base.errors import BatonError, NothingCollected
 from baton_runner.build.dependency import PlanDependency
@@ -46,6 +46,7 @@ class Run(cmd_run.Run):  # type: ignore[misc] # doit is untyped
         pdb: bool = False,
     ) -> int:
         """Run what is selected: plans by our runner, anything else by doit."""
+        _refuse_same_names(self.task_list)
         if self.sel_tasks is None:
             self.sel_tasks = default_names(self.task_list)
         chosen = with_dependencies(self.task_list, picked(self.task_list, self.sel_tasks))
@@ -89,6 +90,7 @@ class List(cmd_list.List):  # type: ignore[misc] # doit is untyped
         pos_args: Any = None,
     ) -> int:
         """Print the tasks."""
+        _refuse_same_names(self.task_list)
         if _has_nodes(self.task_list):
             self.dep_manager = PlanDependency(self.dep_manager)
             if sort == "name":
@@ -104,6 +106,7 @@ class Info(cmd_info.Info):  # type: ignore[misc] # doit is untyped
 
     def _execute(self, pos_args: Sequence[str], hide_status: bool = False) -> int:
         """Print what there is to know of one task."""
+        _refuse_same_names(self.task_list)
         node = next((task for task in self.task_list if isinstance(task, Node) and [task.name] == list(pos_args)), None)
         if node is None:
             code: int = super()._execute(pos_args, hide_status)
@@ -128,6 +131,7 @@ class Forget(cmd_forget.Forget):  # type: ignore[misc] # doit is untyped
 
     def _execute(self, forget_sub: bool, forget_disable_default: bool, forget_all: bool) -> None:
         """Forget what was done."""
+        _refuse_same_names(self.task_list)
         if forget_all or not _has_nodes(self.task_list):
             super()._execute(forget_sub, forget_disable_default, forget_all)
             return
@@ -144,7 +148,7 @@ class Forget(cmd_forget.Forget):  # type: ignore[misc] # doit is untyped
             named = [each for task in named for each in (task, *subtasks_iter(tasks, task))]
         self.sel_tasks = [task.name for task in named if not isinstance(task, Node)]
         super()._execute(False, forget_disable_default, False)
-        _forget(named, self.outstream)
+        _forget(named, self.outstream, "forgetting {}")
 
 
 class Clean(cmd_clean.Clean):  # type: ignore[misc] # doit is untyped
@@ -162,6 +166,7 @@ class Clean(cmd_clean.Clean):  # type: ignore[misc] # doit is untyped
         pos_args: Sequence[str] | None = None,
     ) -> None:
         """Clean what is named."""
+        _refuse_same_names(self.task_list)
         if not _has_nodes(self.task_list):
             super()._execute(dryrun, cleandep, cleanall, cleanforget, pos_args)
             return
@@ -182,7 +187,7 @@ class Clean(cmd_clean.Clean):  # type: ignore[misc] # doit is untyped
                 if node.item is not None and node.is_done():
                     self.outstream.write(f"{node.name} - would drop its proof\n")
         else:
-            _forget(ours, self.outstream)
+            _forget(ours, self.outstream, "{} - proof dropped")
 
 
 class Ignore(cmd_ignore.Ignore):  # type: ignore[misc] # doit is untyped
@@ -212,8 +217,8 @@ class ResetDep(cmd_resetdep.ResetDep):  # type: ignore[misc] # doit is untyped
         super()._execute(pos_args)
 
 
-def _forget(tasks: Sequence[Any], out: Any) -> None:
-    """Drop the proofs of our nodes among these tasks."""
+def _forget(tasks: Sequence[Any], out: Any, told: str) -> None:
+    """Drop the proofs of our nodes among these tasks, and tell of each, in the words of the command."""
     from baton_runner.controller.decisions import forget
 
     for node in {task.name: task for task in tasks}.values():
@@ -225,7 +230,22 @@ def _forget(tasks: Sequence[Any], out: Any) -> None:
             continue
         except BatonError as error:
             raise InvalidCommand(str(error)) from error
-        out.write(f"forgetting {node.name}\n")
+        out.write(told.format(node.name) + "\n")
+
+
+def _refuse_same_names(tasks: Sequence[Any]) -> None:
+    """Refuse a task of the user's that is called like one of ours: doit has one name for one task."""
+    users = set(_users(tasks))
+    for node in tasks:
+        if isinstance(node, Node) and node.name in users:
+            function = f"task_{node.name}" if node.name.isidentifier() else f"the task {node.name}"
+            plan = next((each.item.controller.plan.path for each in tasks if _is_task_of(each, node)), node.doc)
+            what = f"the dodo file has a task {node.name}, and so has the plan {plan}"
+            raise InvalidDodoFile(f"{what}; rename {function} in the dodo file, or the folder of the plan")
+
+
+def _is_task_of(task: Any, group: Node) -> bool:
+    return isinstance(task, Node) and task.item is not None and group.name in {task.name, task.subtask_of}
 
 
 def _has_nodes(tasks: Sequence[Any]) -> bool:

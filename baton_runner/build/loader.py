@@ -11,7 +11,7 @@ from typing import Any
 from doit.cmd_base import TaskLoader2
 
 from baton_runner.base.errors import BatonError
-from baton_runner.build.names import change_name
+from baton_runner.build.names import EVERYTHING, change_name
 from baton_runner.build.nodes import Node, project
 from baton_runner.build.scope import DEFAULT_WORKERS
 from baton_runner.build.works import BrokenWork
@@ -19,10 +19,7 @@ from baton_runner.controller.controller import Controller, RunOptions
 from baton_runner.controller.project import Project
 from baton_runner.plan.changes import Change
 
-__all__ = ["DOIT_CONFIG", "EVERYTHING", "PlanLoader", "nodes_of", "task_baton"]
-
-EVERYTHING = "baton"
-"""The group of all open changes."""
+__all__ = ["DOIT_CONFIG", "PlanLoader", "nodes_of", "task_baton"]
 
 DOIT_CONFIG: dict[str, Any] = {
     "backend": "baton",

@@ -9,7 +9,10 @@ import re
 from baton_runner.base.slug import slug
 from baton_runner.plan.model import Plan
 
-__all__ = ["change_name", "gate_names", "task_names"]
+__all__ = ["EVERYTHING", "change_name", "gate_names", "task_names"]
+
+EVERYTHING = "baton"
+"""The name of the group of all open changes."""
 
 _SAFE = re.compile(r"[^\s=*?\[\]:,_-][^\s=*?\[\]:,]*")
 _LIKE_A_SLUG = re.compile(r"--[0-9a-f]{16}$")

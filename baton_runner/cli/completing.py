@@ -14,13 +14,13 @@ _VARIABLE = "_BATON_COMPLETE"
 @command(name="completion", short_help="Print the completion script of a shell.")
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion_command(place: Place, shell: str) -> Exit:
-    r"""Print the completion script of a shell.
+    """Print the completion script of a shell.
 
     \b
     bash: eval "$(baton completion bash)" in ~/.bashrc
     zsh:  eval "$(baton completion zsh)" in ~/.zshrc
     fish: baton completion fish > ~/.config/fish/completions/baton.fish
-    """
+    """  # noqa: D301 - click wants the sign itself: it keeps the lines below as they are
     from click.shell_completion import get_completion_class
 
     del place

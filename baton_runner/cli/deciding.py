@@ -10,6 +10,9 @@ from baton_runner.cli.output import faint, good, one_line, plural, say, wary
 from baton_runner.cli.place import CHANGE, TASK, Place, command
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from baton_runner.controller.controller import Controller
     from baton_runner.controller.states import Assessment
     from baton_runner.plan.model import Task
 
@@ -25,26 +28,18 @@ def tick_command(place: Place, names: tuple[str, ...]) -> Exit:
 
     Takes back a decision to do a task again: its receipt, where it has one that fits, counts then.
     """
-    from baton_runner.controller.decisions import accept
+    from baton_runner.controller.decisions import accept, check_accept
 
-    place.refuse_in_assignment()
-    for name in names:
-        controller, task = place.task(name)
-        _told(controller.change.id, task, accept(controller, task))
-    return Exit.DONE
+    return _decided(place, names, check_accept, accept)
 
 
 @command(name="untick", short_help="Take a tick back: the task is done again.")
 @_NAMES
 def untick_command(place: Place, names: tuple[str, ...]) -> Exit:
     """Blank the boxes of tasks; the next run does them again."""
-    from baton_runner.controller.decisions import untick
+    from baton_runner.controller.decisions import check_untick, untick
 
-    place.refuse_in_assignment()
-    for name in names:
-        controller, task = place.task(name)
-        _told(controller.change.id, task, untick(controller, task))
-    return Exit.DONE
+    return _decided(place, names, check_untick, untick)
 
 
 @command(name="redo", short_help="Have a task done again, with a remark.")
@@ -52,25 +47,35 @@ def untick_command(place: Place, names: tuple[str, ...]) -> Exit:
 @click.option("-m", "--message", "feedback", default="", help="What the agent is told.", metavar="FEEDBACK")
 def redo_command(place: Place, names: tuple[str, ...], feedback: str) -> Exit:
     """Have tasks done again by an agent, which is told FEEDBACK; their old proof stays until there is a new one."""
-    from baton_runner.controller.decisions import redo
+    from baton_runner.controller.decisions import check_redo, redo
 
-    place.refuse_in_assignment()
-    for name in names:
-        controller, task = place.task(name)
-        _told(controller.change.id, task, redo(controller, task, feedback))
-    return Exit.DONE
+    return _decided(place, names, check_redo, lambda controller, task: redo(controller, task, feedback))
 
 
 @command(name="forget", short_help="Drop the proof of a task.")
 @_NAMES
 def forget_command(place: Place, names: tuple[str, ...]) -> Exit:
     """Drop the receipts of tasks: the next run does them as if for the first time. Their commits stay."""
-    from baton_runner.controller.decisions import forget
+    from baton_runner.controller.decisions import check_forget, forget
 
+    return _decided(place, names, check_forget, forget)
+
+
+def _decided(
+    place: Place,
+    names: tuple[str, ...],
+    check: "Callable[[Controller, Task], None]",
+    decide: "Callable[[Controller, Task], Assessment]",
+) -> Exit:
+    """Decide about every task that is named, or about none: a wrong name or a refusal comes before the first decision."""
     place.refuse_in_assignment()
-    for name in names:
-        controller, task = place.task(name)
-        _told(controller.change.id, task, forget(controller, task))
+    found = {(controller.change.id, task.key): controller for controller, task in map(place.task, names)}
+    for (_, key), controller in found.items():
+        check(controller, controller.task(key))
+    for (change, key), controller in found.items():
+        controller.refresh()  # the decision before this one may have moved a box of the same plan
+        task = controller.task(key)
+        _told(change, task, decide(controller, task))
     return Exit.DONE
 
 

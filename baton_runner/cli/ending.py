@@ -59,7 +59,9 @@ def clean_command(place: Place, *, yes: bool, hours: float | None, refs: bool) -
     if not yes:
         for text in columns((one_line(each.what), faint(one_line(each.why))) for each in found):
             say(text)
-        say(f"{plural(len(found), 'thing')} to remove; {wary('nothing was touched')}, baton clean --yes removes")
+        same = "".join([" --refs" if refs else "", f" --hours {hours:g}" if hours is not None else ""])
+        remove = "removes it" if len(found) == 1 else "removes them"
+        say(f"{plural(len(found), 'thing')} to remove; {wary('nothing was touched')}, baton clean --yes{same} {remove}")
         return Exit.DONE
     place.refuse_in_assignment()
     failed = 0

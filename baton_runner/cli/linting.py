@@ -116,6 +116,7 @@ def _agent(settings: "Settings") -> Iterator[_Found]:
 
 def _plan(change: "Change", top: "Path", settings: "Settings | None") -> Iterator[_Found]:
     """What is wrong or doubtful in one plan; without settings, only what no policy could change."""
+    from baton_runner.build.names import EVERYTHING
     from baton_runner.plan.model import Mark
     from baton_runner.plan.order import order
     from baton_runner.plan.tasks_md import load_plan
@@ -129,6 +130,9 @@ def _plan(change: "Change", top: "Path", settings: "Settings | None") -> Iterato
         return
     yield from (("error", str(problem)) for problem in (*plan.problems, *_unknown_agents(plan, shown)))
     yield from (("warning", warning) for warning in plan.warnings)
+    if change.id == EVERYTHING:
+        todo = f"name its folder otherwise, or build everything with `{EVERYTHING} run`"
+        yield "warning", f"{shown}: `doit {EVERYTHING}` builds this change alone instead of all; {todo}"
     try:
         order(plan, sections=settings.plan.sections.value if settings else "parallel")
     except Problems as error:

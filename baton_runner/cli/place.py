@@ -133,10 +133,21 @@ def command(**settings: Any) -> Callable[[Callable[..., Any]], click.Command]:
         call.__doc__ = function.__doc__
         call.__click_params__ = getattr(function, "__click_params__", [])  # type: ignore[attr-defined]
         there = click.option("-C", "folder", type=click.Path(path_type=Path), metavar="PATH", hidden=True)
-        made: click.Command = click.command(**settings)(there(call))
+        made: click.Command = click.command(cls=_Command, **settings)(there(call))
         return made
 
     return make
+
+
+class _Command(click.Command):
+    """A command whose errors of usage all name it: some that the parser finds do not know where they arose."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError as error:
+            error.ctx = error.ctx or ctx
+            raise
 
 
 class _Name(click.ParamType[str]):

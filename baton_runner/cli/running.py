@@ -29,7 +29,7 @@ __all__ = ["run_command"]
     "--junitxml", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write a JUnit report."
 )
 @click.option("--events", default="", metavar="FILE", help="Write events as NDJSON, one a line; - for standard output.")
-@click.option("--durations", type=click.IntRange(min=0), default=0, metavar="N", help="Show the N slowest tasks.")
+@click.option("--durations", type=click.IntRange(min=0), metavar="N", help="Show the N slowest tasks; 0 for all.")
 @click.option("-q", "--quiet", is_flag=True, help="Say failures and the last line only.")
 @click.option("-v", "--verbose", is_flag=True, help="Say every step.")
 def run_command(
@@ -42,7 +42,7 @@ def run_command(
     agent: str | None,
     junitxml: Path | None,
     events: str,
-    durations: int,
+    durations: int | None,
     exitfirst: bool,
     last_failed: bool,
     dry_run: bool,
@@ -56,7 +56,8 @@ def run_command(
     A target is a change, change:id, a glob of either, or an id that one change alone has. What is up to date is
     skipped; a second run does nothing.
     """
-    plain = not (exitfirst or maxfail or last_failed or dry_run or force or junitxml or events or durations or verbose)
+    asked = (exitfirst, maxfail, last_failed, dry_run, force, junitxml, events, durations is not None, verbose)
+    plain = not any(asked)
     spot = locate(place.folder, place.environ) if plain else None
     words = (*targets, "-k", expression, "--agent", agent or "", "--skip-held", str(skip_held))
     if spot is not None and (tasks := answer(spot, words, place.environ)) is not None:

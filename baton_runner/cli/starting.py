@@ -2,12 +2,16 @@
 
 import shutil
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from baton_runner.cli.exits import Exit
 from baton_runner.cli.output import faint, good, say, wary
 from baton_runner.cli.place import Place, command
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 __all__ = ["init_command"]
 
@@ -44,12 +48,22 @@ def init_command(place: Place, agent: str, extras: tuple[str, ...]) -> Exit:
         say(f"{good('wrote')}  {name}")
     if agent == "claude_code" and shutil.which("claude", path=place.environ.get("PATH")) is None:
         say(f"{wary('note:')} claude was not found on PATH; install it, or set agent.kind to another")
-    say(
-        faint(
-            "next: look at verify.commands in WORKFLOW.md, write a plan (baton init --example shows one), baton lint, baton run"
-        )
-    )
+    say(faint(f"next: {', '.join(_next_steps(agent, extras))}"))
     return Exit.DONE
+
+
+def _next_steps(agent: str, extras: tuple[str, ...]) -> "Iterator[str]":
+    """What a person does before the first run."""
+    from baton_runner.controller.starting import Extra
+
+    if agent == "command":
+        yield "set command.run in WORKFLOW.md to the program that is to work"
+    elif agent == "terminal":
+        yield "set terminal.command in WORKFLOW.md to the program that is to work"
+    yield "look at verify.commands in WORKFLOW.md"
+    if Extra.EXAMPLE.value not in extras:
+        yield "write a plan (baton init --example shows one)"
+    yield from ("baton lint", "baton run")
 
 
 def _holds(path: Path, text: str) -> bool:

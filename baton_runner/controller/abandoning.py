@@ -72,8 +72,8 @@ def abandon(project: Project, name: str) -> Abandoned:
         decision = {"change": name, "head": tip, "at": rfc3339(project.clock.now())}
         files.write_atomic(record, canonical(decision), _DECISION)
         unticked, problems = _blank(controller) if controller else (0, (problem,) if problem else ())
+        receipts = len(_proofs(project, layout, name))
         kept = _drop_refs(project, branch, name, tip)
-        receipts = len(list(layout.folder("receipts").glob("*.json")))
         _drop_records(layout)
     return Abandoned(name, kept, receipts, unticked, problems)
 
@@ -130,6 +130,13 @@ def _blank(controller: Controller) -> tuple[int, tuple[str, ...]]:
         except BatonError as error:
             problems.append(str(error))
     return done, tuple(problems)
+
+
+def _proofs(project: Project, layout: Layout, name: str) -> set[str]:
+    """The slugs of the tasks that have a receipt, as a file or as a ref: the folder of records may have been deleted."""
+    prefix = receipts_prefix(name)
+    refs = {ref.removeprefix(prefix) for ref in project.refs.read(prefix)}
+    return refs | {path.stem for path in layout.folder("receipts").glob("*.json")}
 
 
 def _drop_refs(project: Project, branch: Branch, name: str, tip: str | None) -> str | None:

@@ -1,6 +1,7 @@
 """Decisions of a person about tasks: accept by hand, do again, drop the proof.
 
-A decision is on disk before anything else moves: refs, files and boxes follow it, and a kill in between leaves a task
+Each decision has its check, which raises what would refuse it and changes nothing, so that of several decisions all are
+taken or none. A decision is on disk before anything else moves: refs, files and boxes follow it, and a kill in between leaves a task
 that is to be done again, never one that looks finished. Nothing here deletes work: commits stay under attempt refs.
 """
 
@@ -16,7 +17,7 @@ from baton_runner.plan import ticking
 from baton_runner.plan.model import Mark, Task
 from baton_runner.repo.refs import RefUpdate, receipt_ref
 
-__all__ = ["accept", "forget", "redo", "untick"]
+__all__ = ["accept", "check_accept", "check_forget", "check_redo", "check_untick", "forget", "redo", "untick"]
 
 _TAKEN_BACK = crash.declare("decision.redo_taken_back")
 _PROOF_DROPPED = crash.declare("decision.proof_dropped")
@@ -30,17 +31,29 @@ def redo(controller: Controller, task: Task, feedback: str) -> Assessment:
     return _again(controller, task, "redo", feedback)
 
 
+def check_redo(controller: Controller, task: Task) -> None:
+    """Nothing refuses a redo."""
+
+
 def untick(controller: Controller, task: Task) -> Assessment:
     """Take a tick back: of a proven task as a decision to do it again, of one ticked by hand as nothing but its box."""
-    facts = controller.facts(task.key)
-    if facts.receipt is None and not facts.named and facts.redo is None:
-        if task.mark is not Mark.RESOLVED:
-            raise NothingCollected(
-                f"task {task.id} is not ticked", where=controller.plan.path, todo="nothing to take back"
-            )
+    check_untick(controller, task)
+    if not _is_ours(controller, task):
         untick_for(controller.parts, task)
         return _seen(controller, task)
     return _again(controller, task, "untick", "")
+
+
+def check_untick(controller: Controller, task: Task) -> None:
+    """NothingCollected when there is no tick to take back."""
+    if task.mark is not Mark.RESOLVED and not _is_ours(controller, task):
+        raise NothingCollected(f"task {task.id} is not ticked", where=controller.plan.path, todo="nothing to take back")
+
+
+def _is_ours(controller: Controller, task: Task) -> bool:
+    """Whether a record of ours speaks of a task, so that its tick is not a person's alone."""
+    facts = controller.facts(task.key)
+    return facts.receipt is not None or facts.named or facts.redo is not None
 
 
 def forget(controller: Controller, task: Task) -> Assessment:
@@ -49,9 +62,7 @@ def forget(controller: Controller, task: Task) -> Assessment:
     ActionNeeded while somebody works on it, NothingCollected when there is no proof.
     """
     parts = controller.parts
-    facts = controller.facts(task.key)
-    if facts.receipt is None and not facts.named and not facts.damage:
-        raise NothingCollected(f"task {task.id} has no receipt", where=controller.plan.path, todo="nothing to forget")
+    check_forget(controller, task)
     with parts.claims.claim(task.key, (), f"forgetting {task.name(parts.change.id)}") as denied:
         if denied is not None:
             raise _in_work(task, denied.owner)
@@ -59,6 +70,14 @@ def forget(controller: Controller, task: Task) -> Assessment:
         _drop_proof(parts, task)
         _blank(parts, task)
     return _seen(controller, task)
+
+
+def check_forget(controller: Controller, task: Task) -> None:
+    """ActionNeeded while somebody works on a task, NothingCollected when it has no proof."""
+    facts = controller.facts(task.key)
+    if facts.receipt is None and not facts.named and not facts.damage:
+        raise NothingCollected(f"task {task.id} has no receipt", where=controller.plan.path, todo="nothing to forget")
+    _refuse_busy(controller, task)
 
 
 def accept(controller: Controller, task: Task) -> Assessment:
@@ -83,6 +102,18 @@ def accept(controller: Controller, task: Task) -> Assessment:
             _drop_proof(parts, task)  # what is left of one (a mark, a ref) would say that the task is not accepted
             ticking.tick(parts.change.plan_path, task, lock_path=parts.plan_lock, root=parts.top)
     return _seen(controller, task)
+
+
+def check_accept(controller: Controller, task: Task) -> None:
+    """ActionNeeded where :func:`accept` would refuse."""
+    _refuse_busy(controller, task)
+    _refuse_unfit(controller, task)
+
+
+def _refuse_busy(controller: Controller, task: Task) -> None:
+    owner = controller.parts.claims.owner(task.key)
+    if owner:
+        raise _in_work(task, owner)
 
 
 def _again(controller: Controller, task: Task, kind: RedoKind, feedback: str) -> Assessment:

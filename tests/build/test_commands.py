@@ -76,10 +76,10 @@ def test_forget_and_clean_drop_the_proof_of_what_is_named_and_only_that(space: D
     assert set(_status(space).values()) == {"U"}
     assert "would drop" in space.doit("clean", "-n", "demo:1.2")
     assert _status(space)["demo:1.2"] == "U"
-    space.doit("forget", "demo:1.2")
+    assert "forgetting demo:1.2" in space.doit("forget", "demo:1.2")
     assert (_status(space)["demo:1.2"], _status(space)["demo:1.1"]) == ("R", "U")
     space.doit()
-    space.doit("clean", "demo:1.2")
+    assert space.doit("clean", "demo:1.2") == "demo:1.2 - proof dropped\n"
     assert _status(space)["demo:1.2"] == "R"
     assert space.agent_turns()["demo:1.1"] == 1
 
@@ -191,3 +191,11 @@ def test_a_change_may_be_called_like_the_group_of_all(space: DoitSpace) -> None:
     space.dodo()
     space.doit("baton")
     assert space.agent_turns() == {"baton:1.1": 1}
+
+
+def test_a_users_task_called_like_a_plan_is_named_with_it(space: DoitSpace) -> None:
+    """Both are named, and what to do; also by commands that only look."""
+    space.dodo(MIXED.replace("hello", "demo"))
+    for command in ("run", "list", "clean"):
+        text = space.doit(command, code=3)
+        assert "the dodo file has a task demo, and so has the plan tasks/demo/tasks.md; rename task_demo" in text

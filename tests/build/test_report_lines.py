@@ -19,7 +19,7 @@ from tests.build.reports import FAILED, HEADER, RED, RESOLVED, SUMMARY, end
 OPTIONAL = Unfinished("add-login", "3.1", "Polish", "manual", "for people only", needed=False)
 
 
-def _text(verbosity: Verbosity = Verbosity.NORMAL, summary: RunSummary = SUMMARY, durations: int = 0) -> str:
+def _text(verbosity: Verbosity = Verbosity.NORMAL, summary: RunSummary = SUMMARY, durations: int | None = None) -> str:
     return "\n".join(line.text for line in summary_lines(summary, verbosity, 100, durations))
 
 
@@ -106,6 +106,7 @@ def test_the_slowest_tasks_are_told_when_asked_for() -> None:
     assert "1m39s add-login:1.3" in text
     assert "12.3s add-login:1.2" not in text
     assert "slowest" not in _text()
+    assert "12.3s add-login:1.2" in _text(summary=replace(SUMMARY, ends=(RESOLVED, slow)), durations=0)
 
 
 @pytest.mark.parametrize(

@@ -78,3 +78,9 @@ def test_a_killed_abandon_is_ended_by_the_next(finished: World, point: str) -> N
     finished.ok("abandon", "demo")
     assert _refs(finished, "refs/baton/abandoned") == {f"refs/baton/abandoned/demo/{tip[:16]}": tip}
     assert set(finished.states().values()) == {"ready", "blocked"}
+
+
+def test_receipts_are_counted_where_their_files_are_gone(finished: World) -> None:
+    """The refs are what counts: they are dropped, so they are told."""
+    shutil.rmtree(finished.repo / ".baton")
+    assert "abandoned demo: 3 receipts dropped" in finished.ok("abandon", "demo")

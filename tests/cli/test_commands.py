@@ -129,3 +129,16 @@ def test_columns_are_aligned_by_what_a_terminal_shows() -> None:
     rows = [("阶段", "a", "x"), (click.style("ab", fg="red"), "bbb", "")]
     assert [click.unstyle(line) for line in columns(rows)] == ["阶段  a    x", "ab    bbb"]
     assert list(columns([])) == []
+
+
+def test_the_help_of_completion_keeps_its_lines(world: World) -> None:
+    """One shell a line, and no sign of how that is written."""
+    lines = [line.strip() for line in world.ok("completion", "--help").splitlines()]
+    assert 'bash: eval "$(baton completion bash)" in ~/.bashrc' in lines
+    assert not [line for line in lines if "\\b" in line or "\b" in line]
+
+
+@pytest.mark.parametrize("words", [["run", "--workers"], ["run", "--nowhere"], ["log"], ["list", "--all=3"]])
+def test_an_error_of_usage_points_to_the_help_of_its_command(world: World, words: list[str]) -> None:
+    """Also where the parser finds it before it knows the command."""
+    assert world.refused(4, *words).rstrip().endswith(f"see baton {words[0]} --help")

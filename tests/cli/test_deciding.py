@@ -144,3 +144,27 @@ def test_an_agent_decides_nothing(finished: World, words: str) -> None:
     assert done.code == 4, done.text
     assert "demo:1.1" in done.err
     assert (finished.git("for-each-ref"), finished.plan(), finished.states()) == before
+
+
+@pytest.mark.parametrize("command", ["tick", "untick", "redo", "forget"])
+@pytest.mark.parametrize("wrong", ["nope", "9.9"])
+def test_a_name_that_is_wrong_decides_nothing(finished: World, command: str, wrong: str) -> None:
+    """All or nothing: the tasks named before it stay as they are."""
+    before = finished.plan(), finished.states(), _refs(finished)
+    finished.refused(4, command, "1.1", wrong)
+    assert (finished.plan(), finished.states(), _refs(finished)) == before
+
+
+@pytest.mark.parametrize(("command", "code"), [("untick", 5), ("forget", 5), ("tick", 1)])
+def test_a_task_that_refuses_keeps_the_others_as_they_are(world: World, command: str, code: int) -> None:
+    """What the second task refuses, the first one does not get either."""
+    world.run("demo:1.1")
+    before = world.plan(), world.states(), _refs(world)
+    with Lock(world.repo / ".git" / "baton" / "locks" / "tasks" / "demo" / "2.1.lock"):
+        world.refused(code, command, "1.1", "2.1")
+    assert (world.plan(), world.states(), _refs(world)) == before
+
+
+def test_a_task_named_twice_is_decided_once(finished: World) -> None:
+    """The id and the full name mean the same task."""
+    assert finished.ok("forget", "1.1", "demo:1.1").count("demo:1.1") == 1

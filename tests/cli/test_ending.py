@@ -146,6 +146,8 @@ def test_clean_shows_before_it_touches(finished: World) -> None:
     before = _worktrees(finished)
     text = finished.ok("clean", "--hours", "0")
     assert "nothing was touched" in text
+    assert "baton clean --yes --hours 0 removes " in text
+    assert "baton clean --yes --refs --hours 0 removes " in finished.ok("clean", "--hours", "0", "--refs")
     assert _worktrees(finished) == before > 1
     finished.ok("clean", "--hours", "0", "--yes")
     assert _worktrees(finished) == 1

@@ -119,3 +119,9 @@ def test_a_ceiling_in_dollars_with_an_agent_that_reports_no_cost_is_an_error(wor
     assert "WORKFLOW.md: budget.task_usd: agent command reports no cost" in done.out
     world.write("WORKFLOW.md", policy.replace("task_usd: 2", "task_usd: 2, unmetered: allow"))
     world.ok("lint")
+
+
+def test_a_change_that_takes_the_name_of_all_is_a_warning(world: World) -> None:
+    """With doit it would be built alone where everything is meant."""
+    world.write("tasks/baton/tasks.md", "- [ ] 1.1 A\n")
+    assert "tasks/baton/tasks.md: `doit baton` builds this change alone instead of all" in world.ok("lint")

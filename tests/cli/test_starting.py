@@ -142,3 +142,18 @@ def _sh(world: World, command: str, folder: Path) -> None:
         ["/bin/sh", "-c", command], cwd=folder, env=world.environ, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(("agent", "key"), [("command", "command.run"), ("terminal", "terminal.command")])
+def test_the_next_step_is_one_that_works(empty: World, agent: str, key: str) -> None:
+    """An agent without a program of its own needs one first; an example that is there is not offered."""
+    last = empty.ok("init", "--agent", agent, "--example").splitlines()[-1]
+    assert last.startswith(f"next: set {key} in WORKFLOW.md")
+    assert "--example" not in last
+
+
+def test_an_example_is_offered_where_there_is_none(empty: World) -> None:
+    """A first plan is easier to write after one that works."""
+    last = empty.ok("init").splitlines()[-1]
+    assert "baton init --example shows one" in last
+    assert "command.run" not in last

@@ -67,7 +67,9 @@ def task_line(end: TaskEnd, width: int) -> Line:
     )
 
 
-def summary_lines(summary: RunSummary, verbosity: Verbosity, width: int, durations: int = 0) -> Iterator[Line]:
+def summary_lines(
+    summary: RunSummary, verbosity: Verbosity, width: int, durations: int | None = None
+) -> Iterator[Line]:
     """All that is said in the end: failures, red closing checks, what is left, warnings, durations, the last line."""
     if verbosity is not Verbosity.QUIET:
         yield from (_green(end) for end in summary.closings if end.closing.green and end.closing.ran)
@@ -144,9 +146,10 @@ def _warnings(warnings: tuple[str, ...], verbosity: Verbosity, width: int) -> It
     yield from (Line(one_line(warning)) for warning in dict.fromkeys(warnings))
 
 
-def _durations(ends: Iterable[TaskEnd], most: int, width: int) -> Iterator[Line]:
-    slowest = sorted(ends, key=lambda end: end.result.seconds, reverse=True)[:most]
-    if not slowest:
+def _durations(ends: Iterable[TaskEnd], most: int | None, width: int) -> Iterator[Line]:
+    """The slowest tasks: ``most`` of them, all for 0 (as pytest counts), none for None."""
+    slowest = sorted(ends, key=lambda end: end.result.seconds, reverse=True)[: most or None]
+    if most is None or not slowest:
         return
     yield from _title("-", f"slowest {plural(len(slowest), 'task')}", width, Style.RULE)
     for end in slowest:

@@ -52,7 +52,7 @@ class LiveReporter(PlainReporter):
         self,
         out: TextIO,
         verbosity: Verbosity = Verbosity.NORMAL,
-        durations: int = 0,
+        durations: int | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         from rich.console import Console

@@ -18,10 +18,10 @@ STDOUT = "-"
 
 @dataclass(frozen=True)
 class Output:
-    """What the reader asked for. ``events`` is a file name, ``-`` for standard output, empty for none."""
+    """What the reader asked for. ``durations`` is how many of the slowest tasks, 0 for all, None for none; ``events`` is a file name, ``-`` for standard output, empty for none."""
 
     verbosity: Verbosity = Verbosity.NORMAL
-    durations: int = 0
+    durations: int | None = None
     junit: Path | None = None
     events: str = ""
 

@@ -16,7 +16,7 @@ _WIDEST = 100
 class PlainReporter:
     """Writes lines as things happen. Safe to be told events from several threads."""
 
-    def __init__(self, out: TextIO, verbosity: Verbosity = Verbosity.NORMAL, durations: int = 0) -> None:
+    def __init__(self, out: TextIO, verbosity: Verbosity = Verbosity.NORMAL, durations: int | None = None) -> None:
         self._out = out
         self._verbosity = verbosity
         self._durations = durations
