@@ -54,8 +54,11 @@ class Baseline:
             self._known = self._read(self._tree())
         return self._known.get(command, "unknown")
 
-    def require(self, checks: Sequence[Check]) -> None:
-        """Run these commands on the base, once in this run; ActionNeeded (``base_red``) when a policy-wide one is red."""
+    def require(self, checks: Callable[[], Sequence[Check]]) -> None:
+        """Run commands on the base, once in this run; ActionNeeded (``base_red``) when a policy-wide one is red.
+
+        ``checks`` is asked for them the first time.
+        """
         with self._turn:
             if self._refusal is not None:
                 raise self._refusal
@@ -64,7 +67,7 @@ class Baseline:
             commit = self._commit()
             tree = self._objects.tree_of(commit)
             known = self._read(tree)
-            due = [check for check in checks if _is_policy_wide(check) or check.command not in known]
+            due = [check for check in checks() if _is_policy_wide(check) or check.command not in known]
             results = self._verifier.verify(commit, tree, due, self._logs, first_red_ends=False)
             known |= {result.check.command: "green" if result.green else "red" for result in results}
             files.write_if_changed(self._record, canonical({"tree": tree, "before": known}), WRITE)

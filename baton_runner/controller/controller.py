@@ -272,10 +272,12 @@ class Controller:
         settings = self.project.policy.settings
         if settings.verify.base is BaseCheck.SKIP or self._kind(self.task(key)) == RECIPE:
             return
-        due = dict.fromkeys(
-            check for task in self.plan.tasks if self.assess(task.key).need is Need.AGENT for check in self.checks(task)
-        )
-        self.parts.baseline.require(tuple(due))
+        self.parts.baseline.require(self._checks_to_come)
+
+    def _checks_to_come(self) -> tuple[Check, ...]:
+        """The distinct commands of all tasks that an agent will work on."""
+        tasks = [task for task in self.plan.tasks if self.assess(task.key).need is Need.AGENT]
+        return tuple(dict.fromkeys(check for task in tasks for check in self.checks(task)))
 
     def _kind(self, task: Task) -> str:
         if task.recipe:

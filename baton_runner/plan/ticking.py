@@ -8,7 +8,7 @@ somebody else wrote in between (a user's edit wins).
 import os
 import stat
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -17,10 +17,10 @@ from baton_runner.base.errors import ActionNeeded, PlanError
 from baton_runner.base.files import rename, write_atomic
 from baton_runner.base.locks import Lock
 from baton_runner.plan.lines import BLANKS
-from baton_runner.plan.model import Box, Mark, Plan, Section, Step, Task
-from baton_runner.plan.tasks_md import read_plan
+from baton_runner.plan.model import Box, Mark, Section, Step, Task
+from baton_runner.plan.readings import Reading, mark_of, reading
 
-__all__ = ["TICK", "TICK_RENAME", "mark", "tick", "untick", "write_plan"]
+__all__ = ["TICK", "TICK_RENAME", "mark", "tick", "tick_all", "untick", "write_plan"]
 
 TICK = crash.declare("plan.tick")
 TICK_RENAME = crash.declare("plan.tick.rename")
@@ -44,6 +44,27 @@ def untick(file: Path, task: Task, lock_path: Path, *, root: Path) -> bool:
     return write_plan(file, lambda data: mark(data, task, Mark.READY, path=str(file)), lock_path, root=root)
 
 
+def tick_all(file: Path, tasks: Sequence[Task], lock_path: Path, *, root: Path) -> dict[str, PlanError]:
+    """Tick many tasks in one write; the promises of :func:`tick`, but a task that is refused holds up no other.
+
+    Returns the refused ones: their keys and why. Raises what concerns the whole file.
+    """
+    refused: dict[str, PlanError] = {}
+
+    def change(data: bytes) -> bytes:
+        refused.clear()
+        marking = _Marking(data, str(file))
+        for task in tasks:
+            try:
+                marking.set(task, Mark.RESOLVED)
+            except PlanError as error:
+                refused[task.key] = error
+        return marking.result()
+
+    write_plan(file, change, lock_path, root=root)
+    return refused
+
+
 def mark(data: bytes, task: Task, to: Mark, *, path: str) -> bytes:
     """The bytes of a plan with a task's boxes set to RESOLVED or READY; PlanError when it is not to be found as it was.
 
@@ -52,144 +73,41 @@ def mark(data: bytes, task: Task, to: Mark, *, path: str) -> bytes:
     """
     if to is Mark.HELD:
         raise ValueError("only a person holds a task")
-    plan = read_plan(data, change="", path=path)
-    found = _find(plan, task)
-    boxes = [found.box] if found.mark is not to else []
-    boxes += [step.box for step in _known_steps(found, task) if step.box.mark not in (to, Mark.HELD)]
-    boxes += _group_box(plan.sections[found.section], found, to)
-    for box in sorted(boxes, key=lambda box: box.start, reverse=True):
-        if data[box.end : box.end + 1] in (b"(", b"["):
-            raise PlanError(
-                f"the box would become a link if it were marked ({data[box.start : box.end + 1].decode()}...); nothing was written",
-                where=f"{path}:{box.line}",
-                todo="put a blank behind the box",
-                code="box_or_link",
-            )
-        data = data[: box.start] + _marked(data[box.start : box.end], _SIGN[to]) + data[box.end :]
-    return data
+    marking = _Marking(data, path)
+    marking.set(task, to)
+    return marking.result()
 
 
-def write_plan(file: Path, change: Callable[[bytes], bytes], lock_path: Path, *, root: Path) -> bool:
-    """Replace a plan's bytes by ``change`` of them, under its lock; say whether they differ."""
-    target = _contained(file, root)
-    lock = Lock(lock_path, note=f"writing {file.name}")
-    lock.acquire(_LOCK_SECONDS)
-    try:
-        for _ in range(_TRIES):
-            if (wrote := _replace(target, change)) is not None:
-                return wrote
-    finally:
-        lock.release()
-    raise ActionNeeded(
-        f"was changed by somebody else {_TRIES} times while it was to be written",
-        where=str(file),
-        todo="stop the program that keeps writing it, then run again",
-        code="plan_busy",
-    )
+class _Marking:
+    """Marks to be set in one version of a plan's bytes; a task that is refused sets none."""
 
+    def __init__(self, data: bytes, path: str) -> None:
+        self._data = data
+        self._reading = reading(data, path)
+        self._new: dict[Box, Mark] = {}
 
-def _replace(target: Path, change: Callable[[bytes], bytes]) -> bool | None:
-    """One try: None when somebody else's write was in the way.
+    def set(self, task: Task, to: Mark) -> None:
+        """Set a task's boxes; the rules are those of :func:`mark`."""
+        found = _find(self._reading, task)
+        boxes = [found.box] if self._mark(found.box) is not to else []
+        boxes += [step.box for step in _known_steps(found, task) if self._mark(step.box) not in (to, Mark.HELD)]
+        boxes += self._group_box(self._reading.plan.sections[found.section], found, to)
+        for box in boxes:
+            self._refuse_link(box)
+        self._new.update(dict.fromkeys(boxes, to))
 
-    A write by renaming is seen right before ours; one into the old file, while we put ours in its place, is seen
-    through the handle kept open on it and brought back.
-    """
-    with _opened(target) as before:
-        data = before.read()
-        new = change(data)
-        if new == data:
-            return False
-        mode = stat.S_IMODE(os.fstat(before.fileno()).st_mode)
-        waiting = target.with_name(f".{target.name}.baton")
-        write_atomic(waiting, new, TICK, mode=mode)
-        if target.read_bytes() != data:
-            waiting.unlink()
-            return None
-        rename(waiting, target, TICK_RENAME)
-        before.seek(0)
-        late = before.read()
-    if late == data:
-        return True
-    write_atomic(target, late, TICK, mode=mode)
-    return None
+    def result(self) -> bytes:
+        """The bytes with all marks set."""
+        parts, at = [], 0
+        for box in sorted(self._new, key=lambda box: box.start):
+            parts += [self._data[at : box.start], _marked(self._data[box.start : box.end], _SIGN[self._new[box]])]
+            at = box.end
+        return b"".join([*parts, self._data[at:]])
 
+    def _mark(self, box: Box) -> Mark:
+        return self._new.get(box) or mark_of(box, self._data)
 
-def _opened(target: Path) -> BinaryIO:
-    try:
-        return target.open("rb")
-    except OSError as error:
-        raise PlanError(
-            f"cannot be read: {error.strerror}", where=str(target), todo="put the plan back, then run again"
-        ) from error
-
-
-def _contained(file: Path, root: Path) -> Path:
-    """The real file behind a name; PlanError when it lies outside of ``root``."""
-    target = file.resolve()
-    if not target.is_relative_to(root.resolve()):
-        raise PlanError(
-            f"leads to {target}, outside of {root}",
-            where=str(file),
-            todo="keep the plan inside the repository; nothing was written",
-            code="outside",
-        )
-    return target
-
-
-def _find(plan: Plan, task: Task) -> Task:
-    """The same task in a newer reading of the file."""
-    found = [other for other in plan.tasks if (other.key if task.synthetic else other.id) == _sought(task)]
-    if task.duplicate or len(found) > 1:
-        lines = " and ".join(str(other.line) for other in found)
-        what, line = (
-            f"task {task.id} stands at lines {lines}; nothing was written",
-            found[0].line if found else task.line,
-        )
-        raise PlanError(
-            what,
-            where=f"{plan.path}:{line}",
-            todo="give each its own id, or run `baton plan number`",
-            code="duplicate_id",
-        )
-    if not found:
-        raise PlanError(
-            f"task {task.id} ({task.title}) is not there any more; nothing was written",
-            where=f"{plan.path}:{task.line}",
-            todo="put it back, or mark it by hand",
-            code="task_gone",
-        )
-    if found[0].raw != task.raw:
-        raise PlanError(
-            f"task {task.id} was edited since it was read; nothing was written",
-            where=f"{plan.path}:{found[0].line}",
-            todo="run again: the plan is read anew",
-            code="task_edited",
-        )
-    return found[0]
-
-
-def _sought(task: Task) -> str:
-    return task.key if task.synthetic else task.id
-
-
-def _known_steps(found: Task, task: Task) -> list[Step]:
-    known = Counter(step.text for step in task.steps)
-    steps = []
-    for step in found.steps:
-        if known[step.text]:
-            known[step.text] -= 1
-            steps.append(step)
-    return steps
-
-
-def _group_box(section: Section, task: Task, to: Mark) -> list[Box]:
-    if section.box is None or section.box.mark in (to, Mark.HELD):
-        return []
-    others = all(other is task or other.follow_up or other.mark is Mark.RESOLVED for other in section.tasks)
-    return [section.box] if to is Mark.READY or others else []
-
-
-def _marked(box: bytes, sign: bytes) -> bytes:
+    def _marked(box: bytes, sign: bytes) -> bytes:
     """A box with another mark in the place of its own; an empty or blank one gets it between its brackets."""
     inside = box[1:-1].decode()
     bare = inside.strip(BLANKS)

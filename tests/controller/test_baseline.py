@@ -31,7 +31,7 @@ def _baseline(scene: Scene, *, stops: bool = True, said: list[str] | None = None
 def test_what_was_red_before_is_newly_proven_later(scene: Scene) -> None:
     baseline = _baseline(scene)
     assert baseline.before(GREEN.command) == "unknown"
-    baseline.require((GREEN, RED))
+    baseline.require(lambda: (GREEN, RED))
     assert [baseline.before(check.command) for check in (GREEN, RED)] == ["green", "red"]
     again = _baseline(scene)
     assert [again.before(check.command) for check in (GREEN, RED)] == ["green", "red"]
@@ -40,13 +40,13 @@ def test_what_was_red_before_is_newly_proven_later(scene: Scene) -> None:
 def test_a_command_of_the_policy_that_is_red_on_the_base_stops_the_run(scene: Scene) -> None:
     """No agent is paid for what was broken before it came."""
     with pytest.raises(ActionNeeded, match=r"red before any work.*test -f b\.txt.*exit 1") as caught:
-        _baseline(scene).require((GREEN, RED_FOR_ALL))
+        _baseline(scene).require(lambda: (GREEN, RED_FOR_ALL))
     assert caught.value.code == "base_red"
 
 
 def test_or_warns_where_the_policy_says_so(scene: Scene) -> None:
     said: list[str] = []
-    _baseline(scene, stops=False, said=said).require((RED_FOR_ALL,))
+    _baseline(scene, stops=False, said=said).require(lambda: (RED_FOR_ALL,))
     assert len(said) == 1
 
 
@@ -60,5 +60,5 @@ def test_a_damaged_record_is_asked_for_again(scene: Scene, content: bytes) -> No
     path.write_bytes(content)
     baseline = _baseline(scene)
     assert baseline.before(GREEN.command) == "unknown"
-    baseline.require((GREEN,))
+    baseline.require(lambda: (GREEN,))
     assert baseline.before(GREEN.command) == "green"

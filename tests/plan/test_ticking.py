@@ -5,6 +5,7 @@ import signal
 import stat
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ from baton_runner.plan import ticking
 from baton_runner.plan.lines import read_lines
 from baton_runner.plan.model import Box, Mark, Plan
 from baton_runner.plan.tasks_md import read_plan
-from baton_runner.plan.ticking import TICK, TICK_RENAME, mark, tick, untick, write_plan
+from baton_runner.plan.ticking import TICK, TICK_RENAME, mark, tick, tick_all, untick, write_plan
 from tests.plan.openspec_counter import count
 from tests.plan.plan_strategies import messy_plans, tidy_plans
 
@@ -258,6 +259,7 @@ def test_a_file_that_never_rests_ends_in_an_error_not_in_a_loop(tmp_path: Path) 
 
 _PROGRAM = """
 import sys
+import tempfile
 from pathlib import Path
 from baton_runner.plan.tasks_md import load_plan
 from baton_runner.plan.ticking import tick
@@ -270,6 +272,7 @@ for id in sys.argv[2:]:
 
 _EDITOR = """
 import sys
+import tempfile
 for n in range(150):
     with open(sys.argv[1], "ab") as file:
         file.write(b"- note %d\\n" % n)
@@ -299,3 +302,54 @@ def test_two_hundred_ticks_at_once_and_an_editor_lose_nothing(tmp_path: Path) ->
     after = file.read_text().split("\n")
     assert after[:200] == [line.replace("[ ]", "[x]") for line in lines]
     assert after[200:-1] == [f"- note {n}" for n in range(150)]
+
+
+def test_ticking_all_is_one_write_and_a_refused_task_holds_up_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = b"## 1. A\n- [ ] 1.1 a\n  - [ ] step\n- [x] 1.2 b\n- [] 1.3 c\n- [ ](x) d\n- [ ] 1.4 e\n"
+    tasks = _read(data).tasks
+    file = _write(tmp_path, data.replace(b"1.2 b", b"1.2 b c").replace(b"- [ ] 1.4 e\n", b""))
+    writes: list[Path] = []
+
+    def counted(source: Path, target: Path, point: CrashPoint) -> None:
+        writes.append(target)
+        rename(source, target, point)
+
+    monkeypatch.setattr(ticking, "rename", counted)
+    refused = tick_all(file, tasks, tmp_path / "lock", root=tmp_path)
+    assert {tasks[n].key: refused[tasks[n].key].code for n in (1, 3, 4)} == {
+        "1.2": "task_edited",
+        tasks[3].key: "box_or_link",
+        "1.4": "task_gone",
+    }
+    assert len(refused) == 3
+    assert file.read_bytes() == b"## 1. A\n- [x] 1.1 a\n  - [x] step\n- [x] 1.2 b c\n- [x] 1.3 c\n- [ ](x) d\n"
+    assert writes == [file]
+
+
+def test_what_concerns_the_whole_file_is_raised_by_ticking_all(tmp_path: Path) -> None:
+    file = _write(tmp_path, b"- [ ] 1.1 a\xff\n")
+    with pytest.raises(PlanError, match="is not UTF-8"):
+        tick_all(file, _read(TEXT).tasks, tmp_path / "lock", root=tmp_path)
+    assert file.read_bytes() == b"- [ ] 1.1 a\xff\n"
+
+
+@given(messy_plans() | tidy_plans())
+def test_ticking_all_equals_ticking_each(data: bytes) -> None:
+    """Group boxes above them included."""
+    try:
+        tasks = _read(data).tasks
+    except PlanError:
+        return
+    one_by_one = data
+    for task in tasks:
+        try:
+            one_by_one = mark(one_by_one, task, Mark.RESOLVED, path="x")
+        except PlanError:
+            continue
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        file = _write(folder, data)
+        tick_all(file, tasks, folder / "lock", root=folder)
+        assert file.read_bytes() == one_by_one
