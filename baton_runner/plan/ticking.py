@@ -107,7 +107,138 @@ class _Marking:
     def _mark(self, box: Box) -> Mark:
         return self._new.get(box) or mark_of(box, self._data)
 
-    def _marked(box: bytes, sign: bytes) -> bytes:
+    def _group_box(self, section: Section, task: Task, to: Mark) -> list[Box]:
+        if section.box is None or self._mark(section.box) in (to, Mark.HELD):
+            return []
+        if to is Mark.READY:
+            return [section.box]
+        others = (other for other in section.tasks if other is not task and not other.follow_up)
+        return [section.box] if all(self._mark(other.box) is Mark.RESOLVED for other in others) else []
+
+    def _refuse_link(self, box: Box) -> None:
+        if self._data[box.end : box.end + 1] in (b"(", b"["):
+            shown = self._data[box.start : box.end + 1].decode()
+            raise PlanError(
+                f"the box would become a link if it were marked ({shown}...); nothing was written",
+                where=f"{self._reading.plan.path}:{box.line}",
+                todo="put a blank behind the box",
+                code="box_or_link",
+            )
+
+
+def write_plan(file: Path, change: Callable[[bytes], bytes], lock_path: Path, *, root: Path) -> bool:
+    """Replace a plan's bytes by ``change`` of them, under its lock; say whether they differ."""
+    target = _contained(file, root)
+    lock = Lock(lock_path, note=f"writing {file.name}")
+    lock.acquire(_LOCK_SECONDS)
+    try:
+        for _ in range(_TRIES):
+            if (wrote := _replace(target, change)) is not None:
+                return wrote
+    finally:
+        lock.release()
+    raise ActionNeeded(
+        f"was changed by somebody else {_TRIES} times while it was to be written",
+        where=str(file),
+        todo="stop the program that keeps writing it, then run again",
+        code="plan_busy",
+    )
+
+
+def _replace(target: Path, change: Callable[[bytes], bytes]) -> bool | None:
+    """One try: None when somebody else's write was in the way.
+
+    A write by renaming is seen right before ours; one into the old file, while we put ours in its place, is seen
+    through the handle kept open on it and brought back.
+    """
+    with _opened(target) as before:
+        data = before.read()
+        new = change(data)
+        if new == data:
+            return False
+        mode = stat.S_IMODE(os.fstat(before.fileno()).st_mode)
+        waiting = target.with_name(f".{target.name}.baton")
+        write_atomic(waiting, new, TICK, mode=mode)
+        if target.read_bytes() != data:
+            waiting.unlink()
+            return None
+        rename(waiting, target, TICK_RENAME)
+        before.seek(0)
+        late = before.read()
+    if late == data:
+        return True
+    write_atomic(target, late, TICK, mode=mode)
+    return None
+
+
+def _opened(target: Path) -> BinaryIO:
+    try:
+        return target.open("rb")
+    except OSError as error:
+        raise PlanError(
+            f"cannot be read: {error.strerror}", where=str(target), todo="put the plan back, then run again"
+        ) from error
+
+
+def _contained(file: Path, root: Path) -> Path:
+    """The real file behind a name; PlanError when it lies outside of ``root``."""
+    target = file.resolve()
+    if not target.is_relative_to(root.resolve()):
+        raise PlanError(
+            f"leads to {target}, outside of {root}",
+            where=str(file),
+            todo="keep the plan inside the repository; nothing was written",
+            code="outside",
+        )
+    return target
+
+
+def _find(now: Reading, task: Task) -> Task:
+    """The same task in a newer reading of the file."""
+    plan = now.plan
+    found: Sequence[Task] = now.by_id.get(task.id, ())
+    if task.synthetic:
+        found = [plan.by_key[task.key]] if task.key in plan.by_key else []
+    if task.duplicate or len(found) > 1:
+        lines = " and ".join(str(other.line) for other in found)
+        what, line = (
+            f"task {task.id} stands at lines {lines}; nothing was written",
+            found[0].line if found else task.line,
+        )
+        raise PlanError(
+            what,
+            where=f"{plan.path}:{line}",
+            todo="give each its own id, or run `baton plan number`",
+            code="duplicate_id",
+        )
+    if not found:
+        raise PlanError(
+            f"task {task.id} ({task.title}) is not there any more; nothing was written",
+            where=f"{plan.path}:{task.line}",
+            todo="put it back, or mark it by hand",
+            code="task_gone",
+        )
+    if found[0].raw != task.raw:
+        raise PlanError(
+            f"task {task.id} was edited since it was read; nothing was written",
+            where=f"{plan.path}:{found[0].line}",
+            todo="run again: the plan is read anew",
+            code="task_edited",
+        )
+    return found[0]
+
+
+def _known_steps(found: Task, task: Task) -> list[Step]:
+    known = Counter(step.text for step in task.steps)
+    steps = []
+    for step in found.steps:
+        if known[step.text]:
+            known[step.text] -= 1
+            steps.append(step)
+    return steps
+
+
+def _marked(box: bytes, sign: bytes) -> bytes:
     """A box with another mark in the place of its own; an empty or blank one gets it between its brackets."""
     inside = box[1:-1].decode()
     bare = inside.strip(BLANKS)

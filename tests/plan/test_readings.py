@@ -64,7 +64,7 @@ def test_any_other_change_is_parsed(now: bytes, parses: list[bytes]) -> None:
 def test_only_so_many_files_are_kept(parses: list[bytes]) -> None:
     for n in range(100):
         reading(DATA, f"x{n}")
-    assert len(readings._known) < 10  # noqa: SLF001 - what is kept is the promise
+    assert len(readings._known) < 10
     reading(DATA, "x99")
     assert len(parses) == 100
 
