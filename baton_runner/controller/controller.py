@@ -29,7 +29,7 @@ from baton_runner.controller.records import Records
 from baton_runner.controller.recovery import Recovered, recover
 from baton_runner.controller.results import Result
 from baton_runner.controller.states import Assessment, Facts, Need, State
-from baton_runner.controller.ticks import tick_for
+from baton_runner.controller.ticks import tick_again
 from baton_runner.controller.verification import Check, Verifier
 from baton_runner.evidence.layout import Layout
 from baton_runner.plan.changes import Change
@@ -327,15 +327,17 @@ class Controller:
 
     def _project_ticks(self) -> None:
         """Tick again what is proven and lost its tick (a stash, a switch, an old editor buffer)."""
-        found = [task for task in self.plan.tasks if self._is_unticked(task)]
-        for task in found:
-            receipt = self.facts(task.key).receipt
-            assert receipt is not None  # noqa: S101 - only a task with one is found
-            problem = tick_for(self.parts, task, receipt)
-            if task.mark is Mark.READY and not problem:
+        found = [
+            (task, receipt)
+            for task in self.plan.tasks
+            if self._is_unticked(task) and (receipt := self.facts(task.key).receipt) is not None
+        ]
+        if not found:
+            return
+        for task in tick_again(self.parts, found):
+            if task.mark is Mark.READY:
                 self.parts.events.emit(self.change.id, task.key, "plan.ticked_again", id=task.id)
-        if found:
-            self.refresh()
+        self.refresh()
 
     def _is_unticked(self, task: Task) -> bool:
         """Whether a proven task has no tick, or none that is marked as made for its receipt."""
