@@ -55,7 +55,9 @@ def close(parts: Parts, proves: Mapping[Check, tuple[str, ...]]) -> Closing:
         if is_closed(parts.layout, tree, checks):
             return Closing(0, len(checks), {}, ())
         logs = parts.layout.change_logs("closing")
+        parts.events.emit(parts.change.id, "", "closing.started", commands=len(checks))
         results = parts.verifier.verify(head, tree, checks, logs, first_red_ends=False)
+        parts.events.emit(parts.change.id, "", "closing.ended", red=sum(not result.green for result in results))
     red = {result.check.command: proves[result.check] for result in results if not result.green}
     if not red and len(results) == len(checks):
         fact = {"tree": tree, "head": head, "commands": _commands(checks), "at": rfc3339(parts.clock.now())}

@@ -49,6 +49,8 @@ def finish_change(controller: Controller, extent: Extent, into: str | None = Non
     still_open = _open(controller)
     if extent is Extent.COMPLETE:
         _refuse_incomplete(controller, still_open)
+    elif parts.branch.tip() is not None:
+        _refuse_red(controller)
     with parts.integrator.exclusive(f"finishing {parts.change.id}"):
         tip = parts.branch.tip()
         if tip is None:
@@ -101,6 +103,19 @@ def _refuse_incomplete(controller: Controller, still_open: tuple[str, ...]) -> N
             "not every check is known to be green on the integration branch",
             where=controller.change.id,
             todo=f"run baton run, {partial}",
+            code="not_closed",
+        )
+
+
+def _refuse_red(controller: Controller) -> None:
+    """Whatever is on the branch, and whoever put it there, reaches the user's only when the finished tasks' checks are green."""
+    closing = controller.close()
+    if not closing.green:
+        listed = "; ".join(f"`{command}` ({', '.join(ids)})" for command, ids in closing.red.items())
+        raise ActionNeeded(
+            f"is red on the integration branch: {listed}",
+            where=controller.change.id,
+            todo="repair the branch, or redo these tasks, then finish again; nothing was touched",
             code="not_closed",
         )
 

@@ -131,3 +131,20 @@ def test_a_template_that_cannot_be_rendered_stops_before_anything_is_paid(space:
     done = space.run(code=4)
     assert done.err.count("nosuch") == 1
     assert space.agent_turns() == {}
+
+
+def test_finish_brings_nothing_red_into_the_users_branch(space: Space) -> None:
+    """Also --partial: what somebody pushed onto the integration branch is verified like everything else."""
+    space.start("- [ ] 1.1 One. Verify: `test ! -e broken`\n- [ ] 1.2 Two\n")
+    space.run("1.1")
+    space.git("worktree", "add", "--quiet", str(space.root / "other"), "baton/demo")
+    (space.root / "other" / "broken").touch()
+    space.git("add", "broken", cwd=space.root / "other")
+    space.git("commit", "--quiet", "-m", "foreign", cwd=space.root / "other")
+    space.git("worktree", "remove", str(space.root / "other"))
+    done = space.baton("finish", "--partial")
+    assert (done.code, "test ! -e broken" in done.err) == (1, True), done.text
+    assert not (space.repo / "broken").exists()
+    space.git("branch", "--quiet", "--force", "baton/demo", "baton/demo~1")
+    assert space.baton("finish", "--partial").code == 0
+    assert (space.repo / "1.1.txt").exists()
