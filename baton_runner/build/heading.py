@@ -21,6 +21,11 @@ def header(
         tasks=tasks,
         done=done,
         notes=notes,
+        titles={
+            (controller.change.id, task.key): f"{task.name(controller.change.id)} {task.title}"
+            for controller in controllers
+            for task in controller.plan.tasks
+        },
     )
 
 

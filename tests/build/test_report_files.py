@@ -15,6 +15,7 @@ from baton_runner.build.report.lines import Verbosity
 from baton_runner.build.report.live import LiveReporter
 from baton_runner.build.report.output import Output, open_reporters
 from baton_runner.build.report.stream import EventStream
+from baton_runner.build.report.values import Header
 from baton_runner.controller.events import Event
 from tests.build.reports import FAILED, HEADER, RESOLVED, SUMMARY
 
@@ -80,11 +81,61 @@ def test_the_view_shows_what_is_in_work_and_forgets_what_ended() -> None:
             reporter.event(Event("", "demo", "1.1", kind, data))
         now = 165.0
         assert str(reporter.view()).split() == ["demo:1.1", "1m05s", "turn", "2", "reading", "files", "now"]
+        reporter.event(Event("", "demo", "1.1", "turn.ended", {"turn": 2}))
+        assert str(reporter.view()).split() == ["demo:1.1", "1m05s", "verifying"]
         reporter.event(Event("", "demo", "1.1", "task.resolved", {}))
         assert str(reporter.view()) == ""
     finally:
         reporter.end(SUMMARY)
     assert "1 failed, 1 resolved" in out.getvalue()
+
+
+def _seen(header: Header, *events: tuple[str, str, dict[str, Any]]) -> list[str]:
+    """The lines of the view after these events of change add-login, as (key, kind, data)."""
+    reporter = LiveReporter(io.StringIO(), clock=lambda: 0.0)
+    reporter.begin(header)
+    try:
+        for key, kind, data in events:
+            reporter.event(Event("", "add-login", key, kind, data))
+        return str(reporter.view()).splitlines()
+    finally:
+        reporter.close()
+
+
+def test_the_view_is_in_plan_order_and_has_titles() -> None:
+    """Whatever starts first, a reader finds a task where the plan has it."""
+    titles = {("add-login", "1.1"): "add-login:1.1 Begin", ("add-login", "1.2"): "add-login:1.2 Build the form"}
+    lines = _seen(replace(HEADER, titles=titles), ("1.2", "task.started", {}), ("1.1", "task.started", {}))
+    assert [line.split("  ")[0] for line in lines] == list(titles.values())
+
+
+def test_the_view_says_what_is_verified() -> None:
+    """A task that is verified again, and the closing check, which belongs to no task, for as long as it runs."""
+    again, closing = ("1.1", "task.started", {"state": "stale"}), ("", "closing.started", {"commands": 2})
+    lines = _seen(HEADER, again, closing)
+    assert [(line.split("  ")[0], line.split()[-1]) for line in lines] == [
+        ("add-login:1.1", "verifying"), ("add-login closing check", "verifying"),
+    ]  # fmt: skip
+    assert _seen(HEADER, closing, ("", "closing.ended", {"red": 0})) == []
+    assert _seen(HEADER, again, ("1.1", "attempt.started", {}))[0].split()[-1] == "starting"
+
+
+def test_a_frame_shows_no_task_both_as_ended_and_in_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The view is drawn anew without the task before its line is written above."""
+    monkeypatch.setenv("TERM", "xterm")
+    out = Terminal()
+    reporter = LiveReporter(out, clock=lambda: 0.0)
+    reporter.begin(HEADER)
+    try:
+        reporter.event(Event("", "add-login", "1.2", "task.started", {}))
+        reporter._live.refresh()
+        assert "starting" in out.getvalue()
+        before = len(out.getvalue())
+        reporter.task_ended(RESOLVED)
+        assert "resolved" in out.getvalue()[before:]
+        assert "starting" not in out.getvalue()[before:]
+    finally:
+        reporter.close()
 
 
 class Terminal(io.StringIO):

@@ -4,7 +4,7 @@ import shutil
 from typing import TextIO
 
 from baton_runner.build.report.lines import Line, Verbosity, header_lines, summary_lines, task_line
-from baton_runner.build.report.text import one_line, seconds
+from baton_runner.build.report.text import one_line, plural, seconds
 from baton_runner.build.report.values import Header, RunSummary, TaskEnd
 from baton_runner.controller.events import Event
 
@@ -84,6 +84,8 @@ def told(event: Event, verbosity: Verbosity) -> str:
             return one_line(
                 f"{name}: turn {data.get('turn')} {data.get('outcome')} after {seconds(data.get('seconds') or 0)}"
             )
+        case "closing.started":
+            return one_line(f"{name}: closing check, {plural(int(data.get('commands') or 0), 'command')}")
         case "check.red":
             return one_line(f"{name}: `{data.get('command')}` is red ({data.get('said')})")
         case _:

@@ -1,7 +1,7 @@
 """What a run reports, as values: its header, the end of each task and closing check, and the summary."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Protocol
@@ -38,7 +38,10 @@ class ExitCode(Enum):
 
 @dataclass(frozen=True)
 class Header:
-    """What a run is about: the changes with their bases (``main at 1a2b3c4d``), the agent, the number of workers."""
+    """What a run is about: the changes with their bases (``main at 1a2b3c4d``), the agent, the number of workers.
+
+    ``titles`` are name and title of every task by change and key, in plan order.
+    """
 
     changes: tuple[str, ...]
     bases: tuple[str, ...]
@@ -47,6 +50,7 @@ class Header:
     tasks: int
     done: int
     notes: tuple[str, ...] = ()
+    titles: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
