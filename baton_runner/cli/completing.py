@@ -3,7 +3,7 @@
 import click
 
 from baton_runner.cli.exits import Exit
-from baton_runner.cli.output import say
+from baton_runner.cli.output import verbatim
 from baton_runner.cli.place import Place, command
 
 __all__ = ["completion_command"]
@@ -27,5 +27,5 @@ def completion_command(place: Place, shell: str) -> Exit:
     kind = get_completion_class(shell)
     assert kind is not None  # noqa: S101 - the three shells of the choice are click's own
     script = kind(click.get_current_context().find_root().command, {}, "baton", _VARIABLE)
-    say(script.source_template % script.source_vars())
+    verbatim(script.source_template % script.source_vars())
     return Exit.DONE

@@ -6,7 +6,7 @@ import click
 
 from baton_runner.cli.exits import Exit
 from baton_runner.cli.marks import mark_of
-from baton_runner.cli.output import bad, columns, faint, one_line, plural, say, strong, wary
+from baton_runner.cli.output import bad, columns, faint, one_line, plural, say, strong, verbatim, wary
 from baton_runner.cli.place import CHANGE, Place, command
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def list_command(place: Place, names: tuple[str, ...], *, everything: bool, veri
 def _print_json(listed: "tuple[ListedChange, ...]") -> Exit:
     import json
 
-    say(json.dumps({"changes": [change.to_json() for change in listed]}, indent=2))
+    verbatim(json.dumps({"changes": [change.to_json() for change in listed]}, indent=2))
     return Exit.USAGE if any(change.error for change in listed) else Exit.DONE
 
 

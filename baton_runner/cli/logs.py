@@ -10,7 +10,7 @@ import click
 
 from baton_runner.base.errors import NothingCollected
 from baton_runner.cli.exits import Exit
-from baton_runner.cli.output import clean, faint, one_line, plural, say, strong
+from baton_runner.cli.output import clean, faint, one_line, plural, say, strong, verbatim
 from baton_runner.cli.place import TASK, Place, command
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class _Shown:
         if path != self._last:
             say(f"\n{strong(path.name)}")
             self._last = path
-        say(clean(line).replace("\n", "\n  "))
+        verbatim(clean(line).replace("\n", "\n  "))
         self.anything = True
 
 

@@ -7,7 +7,7 @@ import click
 
 from baton_runner.cli.exits import Exit
 from baton_runner.cli.marks import mark_of
-from baton_runner.cli.output import bad, columns, faint, good, one_line, say, strong, wary
+from baton_runner.cli.output import bad, columns, faint, good, one_line, say, strong, verbatim, wary
 from baton_runner.cli.place import TASK, Place, command
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def status_command(place: Place, *, as_json: bool) -> Exit:
     if as_json:
         import json
 
-        say(json.dumps(seen.to_json(), indent=2))
+        verbatim(json.dumps(seen.to_json(), indent=2))
         return Exit.DONE
     for number, change in enumerate(seen.changes):
         if number:
@@ -80,9 +80,12 @@ def _show_rest(seen: "Overview") -> None:
             say(f"  {kind} until {until} (rate limit)")
     if seen.kept:
         say(f"\n{strong('Kept worktrees')}  {faint('baton clean removes old ones')}")
-        rows = ((one_line(each.path), one_line(each.task), faint(one_line(each.reason))) for each in seen.kept)
-        for text in columns(rows, indent="  "):
+        told = {failed.worktree for change in seen.changes for failed in change.failed}
+        rows = columns(((one_line(each.task), one_line(each.path)) for each in seen.kept), indent="  ")
+        for each, text in zip(seen.kept, rows, strict=True):
             say(text)
+            if each.path not in told:
+                say(faint(f"      {one_line(each.reason)}"))
 
 
 @command(name="why", short_help="Explain the state of a task, input by input.")
@@ -145,7 +148,7 @@ def diff_command(place: Place, name: str, *, stat: bool) -> Exit:
         from baton_runner.cli.output import clean
 
         for line in clean(text.decode("utf-8", "replace")).splitlines():
-            say(_coloured(line))
+            verbatim(_coloured(line))
     else:
         sys.stdout.buffer.write(text)
     return Exit.DONE

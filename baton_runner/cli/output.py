@@ -4,6 +4,9 @@ Text that people or agents wrote is cleaned before it is shown. Colour is left t
 output is no terminal, and everywhere when ``NO_COLOR`` is set.
 """
 
+import re
+import shutil
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 
 import click
@@ -11,12 +14,45 @@ import click
 from baton_runner.build.report import text as foreign
 from baton_runner.build.report.text import clean, plural, width_of
 
-__all__ = ["bad", "clean", "columns", "faint", "good", "one_line", "plural", "say", "strong", "wary"]
+__all__ = [
+    "bad", "clean", "columns", "faint", "good", "one_line", "plural", "say", "strong", "verbatim", "wary", "wrapped",
+]  # fmt: skip
+
+_NARROWEST = 20
+_WORD = re.compile(r"(\s*)(\S+)")
+_GAP = re.compile(r"\S {2,}(?=\S)|^ +")
 
 
 def say(text: str = "") -> None:
-    """One line of output; whoever calls has cleaned what is not ours."""
+    """One line of output, broken between words where a terminal is too narrow; whoever calls has cleaned what is not ours."""
+    if sys.stdout.isatty():
+        text = "\n".join(wrapped(text, shutil.get_terminal_size().columns))
     click.echo(text)
+
+
+def verbatim(text: str) -> None:
+    """Output that stays as it is: documents, scripts, what programs wrote."""
+    click.echo(text)
+
+
+def wrapped(text: str, width: int) -> Iterator[str]:
+    """A line in lines of at most ``width`` columns, broken between words; a longer word, such as a path, stays whole.
+
+    What follows stands below the last cell that begins in the left half. Colours go on over the break.
+    """
+    if _width(text) <= width or width < _NARROWEST:
+        yield text
+        return
+    starts = [found.end() for found in _GAP.finditer(click.unstyle(text))]
+    margin = " " * max([start for start in starts if start <= width // 2], default=0)
+    line = ""
+    for gap, word in _WORD.findall(text):
+        if click.unstyle(line).strip() and _width(line + gap + word) > width:
+            yield line
+            line = margin + word
+        else:
+            line += gap + word
+    yield line
 
 
 def one_line(text: str) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from baton_runner.cli.exits import Exit
-from baton_runner.cli.output import faint, good, say, wary
+from baton_runner.cli.output import faint, good, say, verbatim, wary
 from baton_runner.cli.place import Place, command
 
 if TYPE_CHECKING:
@@ -78,4 +78,4 @@ def _show(name: str, text: str, *, same: bool) -> None:
         return
     say(f"{wary('kept')}   {name} exists; what belongs into it:")
     for each in text.splitlines():
-        say(f"    {each}".rstrip())
+        verbatim(f"    {each}".rstrip())

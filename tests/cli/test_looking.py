@@ -41,6 +41,7 @@ def test_status_says_why_something_failed_and_where_to_look(world: World) -> Non
     assert "✗ 1.1  Write one" in text
     assert "is red on the merged tree" in text
     assert "Kept worktrees" in text
+    assert text.count("is red on the merged tree") == 1
     (change,) = _status(world)["changes"]
     (failed,) = change["failed"]
     assert (failed["id"], failed["state"], failed["command"]) == ("1.1", "failed", "! grep -qs wrong 1.1.txt")
