@@ -66,7 +66,7 @@ def _unmatched(opened: str, close: str) -> str:
 
 def family(id: str) -> str | None:  # noqa: A002 - the word of the design
     """The letter family of an id (``T``, ``TASK-``, ``.`` for ``A.1``), None for a number."""
-    found = _FAMILY_OF.match(id)
+    found = None if id[0].isdigit() else _FAMILY_OF.match(id)
     if found is None:
         return None
     return "." if id[found.end() : found.end() + 1] == "." else found[1]

@@ -144,12 +144,13 @@ class _Builder:
         box = _box(draft)
         shown = entry.id.id if entry.id else f"s{section + 1}.{position}"
         inner = [words_of(step) for step in draft.steps]
-        steps = tuple(_step(step, found) for step, found in zip(draft.steps, inner, strict=True))
+        steps = tuple(map(_step, draft.steps, inner))
         asked = parse_comments([*words.comments, *(comment for found in inner for comment in found.comments)])
         self.problems += [self._error(box.line, f"task {shown}: {what}", todo) for what, todo in asked.complaints]
         tags = markers(text)
         taken = [*split_task(text, words.body), *(split(step.text) for step in steps)]
-        self.missed += missed_labels(shown, draft, taken)
+        if any(part.missed for part in taken):
+            self.missed += missed_labels(shown, draft, taken)
         return Task(
             id=shown,
             key=entry.id.id if entry.id else self._key(subject, text),
@@ -182,13 +183,14 @@ class _Builder:
 
     def _part_twins(self, sections: tuple[Section, ...]) -> tuple[Section, ...]:
         """Name the lines that share an id, and give each of their tasks a key of its own."""
-        lines: dict[str, list[int]] = {}
+        times = Counter(task.key for section in sections for task in section.tasks)
+        if len(times) == times.total():
+            return sections
+        repeated: dict[str, list[int]] = {}
         for section in sections:
             for task in section.tasks:
-                lines.setdefault(task.key, []).append(task.line)
-        repeated = {key: found for key, found in lines.items() if len(found) > 1}
-        if not repeated:
-            return sections
+                if times[task.key] > 1:
+                    repeated.setdefault(task.key, []).append(task.line)
         self.problems += [self._twins(key, *found) for key, found in repeated.items()]
         numbers = {line: n for found in repeated.values() for n, line in enumerate(found, 1)}
         return tuple(
@@ -250,15 +252,17 @@ def _is_follow_up(text: str, change: str) -> bool:
 
 
 def _waits(text: str, draft: Draft) -> tuple[Wait, ...] | None:
-    notes = [text_note(text, draft.head.number)]
+    note = text_note(text, draft.head.number)
+    if not draft.body:
+        return note if note is None else tuple(dict.fromkeys(note))
+    notes = [note]
     notes += [body_note(line.text, line.number) for line in draft.body if line.kind is Kind.TEXT and line.text]
     found = [note for note in notes if note is not None]
     return tuple(dict.fromkeys(wait for note in found for wait in note)) if found else None
 
 
 def _verification(found: list[Split], asked: Comments) -> tuple[Verification, ...]:
-    found = [part for part in found if part.spans or part.fences]
-    if not found and not asked.verify:
+    if not asked.verify and not any(part.spans or part.fences for part in found):
         return ()
     spans = [Verification(command, Source.LABEL) for part in found for command in part.spans]
     fences = [Verification(command, Source.FENCE) for part in found for command in part.fences]

@@ -36,8 +36,13 @@ class Split:
     missed: tuple[str, ...] = ()
 
 
+_NOTHING = Split((), (), "")
+
+
 def split(text: str) -> Split:
     """Take the labelled commands out of a task's text, body or step (without comments)."""
+    if not text:
+        return _NOTHING
     if (":" not in text and "：" not in text) or ("`" not in text and "~~~" not in text):  # noqa: RUF001
         return Split((), (), text)
     if not may_have_label(text) and not is_near_label(text):

@@ -29,6 +29,8 @@ def words_of(draft: Draft) -> Words:
     """The words of a task or step; a star right behind the box (an optional task) is none of them."""
     rest = draft.head.rest
     text = rest[1:] if rest.startswith(("* ", "*\t")) else rest
+    if not draft.body and "<!--" not in text:  # the ordinary case
+        return Words(text.strip())
     if "<!--" not in text and not any("<!--" in line.text for line in draft.body):
         return Words(text.strip(), _dedent([line.text for line in draft.body]))
     head = Line(draft.head.number, text)
