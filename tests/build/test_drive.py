@@ -1,13 +1,17 @@
 """``baton run`` from the inside: what is chosen, worked on, tried again, told, and how it ends."""
 
+import os
 from dataclasses import replace
 
 import pytest
 
 from baton_runner.base.errors import NothingCollected, PlanError, UsageError
+from baton_runner.base.locks import Lock
 from baton_runner.build.report.values import ExitCode, TaskEnd
 from baton_runner.build.scope import Request
 from baton_runner.build.selection import Selection
+from baton_runner.controller.claims import Resources
+from baton_runner.controller.controller import Controller
 from tests.build.recording import BuildSpace, Recorder
 from tests.scenarios.space import POLICY
 
@@ -299,3 +303,15 @@ def test_what_was_not_run_says_so(space: BuildSpace) -> None:
     (left,) = space.build(request=Request(workers=1, max_failures=1)).unfinished
     assert (left.id, left.word) == ("1.2", "not run")
     assert left.reason.startswith("the run ended before its turn (")
+
+
+def test_who_works_elsewhere_is_named_with_what_they_have(space: BuildSpace) -> None:
+    """A task is in work, a resource in use; neither is "held", which is a state."""
+    space.start("- [ ] 1.1 a <!-- baton: resources=db -->\n")
+    project = space.project()
+    controller = Controller(project, project.changes[0])
+    with Lock(project.repository.locks / "tasks" / "demo" / "1.1.lock", note="theirs"):
+        assert controller.perform("1.1").message == f"1.1 is in work in process {os.getpid()} (theirs)"
+    with Resources(project.repository.locks).lock("db", "theirs"):
+        assert controller.perform("1.1").message == f"resource db is in use by process {os.getpid()} (theirs)"
+    assert not space.agent_turns()
