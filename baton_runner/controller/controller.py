@@ -350,8 +350,9 @@ class Controller:
 def _unproven(tasks: list[Task], plan_path: str) -> PlanError:
     named = ", ".join(f"{task.id} (line {task.line})" for task in tasks[:10])
     more = f" and {len(tasks) - 10} more" if len(tasks) > 10 else ""  # noqa: PLR2004 - as many as are named
+    counted = "1 task has" if len(tasks) == 1 else f"{len(tasks)} tasks have"
     return PlanError(
-        f"{len(tasks)} task(s) have no verification command: {named}{more}",
+        f"{counted} no verification command: {named}{more}",
         where=plan_path,
         todo=(
             "add `Verify: \\`command\\`` to the task or verify.commands to WORKFLOW.md (`baton init` proposes one), "

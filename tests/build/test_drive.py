@@ -187,8 +187,10 @@ def test_the_closing_check_finds_what_a_later_task_broke(space: BuildSpace) -> N
 
 def test_a_task_without_a_command_is_refused_before_anything_starts(space: BuildSpace) -> None:
     space.start(PLAN, POLICY.replace('commands: ["true"]', "commands: []"))
-    with pytest.raises(PlanError, match="no verification command"):
+    with pytest.raises(PlanError, match="4 tasks have no verification command"):
         space.build()
+    with pytest.raises(PlanError, match="1 task has no verification command"):
+        space.build("1.1")
     assert not space.agent_turns()
 
 
