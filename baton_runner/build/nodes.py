@@ -21,6 +21,7 @@ from baton_runner.build.report.text import plural
 from baton_runner.build.works import ClosingWork, GateWork, TaskWork, gate_file
 from baton_runner.controller.controller import Controller
 from baton_runner.controller.results import Result, Verdict
+from baton_runner.controller.states import State
 from baton_runner.plan.model import Mark, Task
 
 __all__ = ["CLOSING", "Node", "Work", "project"]
@@ -143,13 +144,14 @@ class _Projection:
         )
 
     def _task(self, task: Task) -> Node:
-        after = self._after(task)
-        edges = [
-            key for key in self._controller.order.edges.get(task.key, ()) if self._gates_on(self._plan.by_key[key])
-        ]
+        item = Item(self._controller, task)
+        waits = item.assessment.state is not State.ACCEPTED  # a person resolved it, whatever is open before it
+        after = self._after(task) if waits else ()
+        blockers = self._controller.order.edges.get(task.key, ()) if waits else ()
+        edges = [key for key in blockers if self._gates_on(self._plan.by_key[key])]
         return Node(
             self._tasks[task.key],
-            TaskWork(Item(self._controller, task)),
+            TaskWork(item),
             doc=task.title,
             task_dep=[*(self._gates[index] for index in after), *(self._tasks[key] for key in edges)],
             file_dep=[self._layout.definition(task.key), *(gate_file(self._layout, index) for index in after)],

@@ -317,3 +317,11 @@ def test_who_works_elsewhere_is_named_with_what_they_have(space: BuildSpace) -> 
     with Resources(project.repository.locks).lock("db", "theirs"):
         assert controller.perform("1.1").message == f"resource db is in use by process {os.getpid()} (theirs)"
     assert not space.agent_turns()
+
+
+def test_what_waits_for_an_accepted_task_does_not_wait_for_that_ones_blockers(space: BuildSpace) -> None:
+    """A person resolved it by hand, so it lets pass what builds on it, in doit's graph as in the controller's."""
+    space.start("- [ ] 1.1 a\n- [x] 1.2 b (depends on 1.1)\n- [ ] 1.3 c (depends on 1.2)\n")
+    space.script("1.1", "exit 3")
+    space.build()
+    assert space.words() == {"demo:1.1": "failed", "demo:1.3": "resolved"}
