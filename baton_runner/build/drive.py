@@ -16,11 +16,13 @@ from baton_runner.build.scope import Request, Scope
 from baton_runner.build.stopping import stop_on_signals
 from baton_runner.controller.project import Project
 from baton_runner.controller.states import State
+from baton_runner.repo.checkout import Seen
 from baton_runner.repo.pins import ConfigPins
 
 __all__ = ["MOST_PASSES", "run_changes"]
 
 MOST_PASSES = 50
+_SHOWN = 10
 
 
 def run_changes(project: Project, request: Request, reporter: Reporter) -> RunSummary:
@@ -59,8 +61,10 @@ class _Run:
         if any(self._is_workable(item) for item in self.scope.items):
             self._warn_of_wrong_code()
         pins = ConfigPins.take(self.project.repository)
+        seen = self._checkout()
         problem = self._work()
         self._warn_of_planted(pins)
+        self._warn_of_changes(seen)
         summary = self.account.summary(
             self.scope.items,
             skip_held=self.request.skip_held,
@@ -101,6 +105,21 @@ class _Run:
         if changed:
             names = ", ".join(changed)
             self.account.warn(f"git's shared configuration was changed during the run: {names}; look who did, and why")
+
+    def _checkout(self) -> frozenset[Seen]:
+        """What is not as committed in the user's checkout; nothing, where no agent will run."""
+        busy = any(self._is_workable(item) for item in self.scope.items)
+        return self.project.checkout.status() if busy else frozenset()
+
+    def _warn_of_changes(self, seen: frozenset[Seen]) -> None:
+        """Name what changed in the user's checkout during the run besides our ticks: they, or an agent that strayed."""
+        if not self.account.ends:
+            return
+        plans = {controller.parts.plan_path for controller in self.scope.controllers}
+        paths = sorted({each.path for each in self.project.checkout.status() - seen} - plans)
+        if paths:
+            more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
+            self.account.warn(f"files of your checkout changed during the run: {', '.join(paths[:_SHOWN])}{more}")
 
     def _one_pass(self) -> None:
         from baton_runner.build.engine import run_pass

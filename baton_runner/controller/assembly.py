@@ -72,6 +72,7 @@ def assemble(project: Project, change: Change, *, workers: int) -> Parts:
         change=change,
         plan_path=_relative(change.plan_path, project.top),
         top=project.top,
+        checkout=project.checkout,
         repository=repository,
         policy=project.policy,
         layout=layout,

@@ -6,6 +6,7 @@ kept; a red or a conflict goes back to the agent's session with the output.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from baton_runner.agents.environment import Identity, agent_environment
@@ -29,6 +30,7 @@ from baton_runner.evidence.packet import Packet, write_packet
 from baton_runner.evidence.receipt import Inputs, Receipt, Work
 from baton_runner.plan.definition import definition
 from baton_runner.plan.model import Section, Task
+from baton_runner.repo.checkout import landed_files
 from baton_runner.repo.commits import Captured, CommitMode, StrayedHead, UncommittedWork, UnfinishedOperation, capture
 from baton_runner.repo.refs import RefExists, attempt_ref
 from baton_runner.repo.slots import Kind, Purpose
@@ -91,6 +93,7 @@ class Assignment:
         self._turns = 0
         self._session = ""
         self._started = parts.clock.monotonic()
+        self._began = int(parts.clock.now().timestamp() * 1_000_000_000)
         self._logs = parts.layout.logs(brief.task.key, number)
 
     def run(self) -> End:
@@ -239,6 +242,11 @@ class Assignment:
         if captured.commit is None and not brief.allow_empty:
             return self._ended(failure=self._failure("no_change", _no_change(denials)), final=True)
         self._park(captured, packet.base)
+        landed = self._landed(captured)
+        if landed:
+            shown = ", ".join(landed[:10])
+            what = f"the agent wrote into your checkout {parts.top}, not only into its worktree: {shown}"
+            return self._failed("strayed", f"{what}; look at them, nothing there was touched by baton")
         touched = self._protected(captured)
         if touched:
             shown = ", ".join(touched[:10])
@@ -290,6 +298,12 @@ class Assignment:
         if self._parts.policy.settings.integration.on_conflict == "keep":
             return self._ended(failure=failure, final=True)
         return failure
+
+    def _landed(self, captured: Captured) -> tuple[str, ...]:
+        """The files of the attempt that stand in the user's checkout too, byte for byte, written since it began."""
+        top = self._parts.top
+        fresh = [change.path for change in captured.changes if _written(top / change.path) >= self._began]
+        return landed_files(self._parts.checkout, fresh, captured.changes)
 
     def _protected(self, captured: Captured) -> tuple[str, ...]:
         """The files that judge the work and were touched by it, unless its task allows that."""
@@ -447,6 +461,14 @@ class Assignment:
 
     def _emit(self, kind: str, **data: Any) -> None:
         self._parts.events.emit(self._parts.change.id, self._brief.task.key, kind, **data)
+
+
+def _written(file: Path) -> int:
+    """When a file was written, in nanoseconds; 0 where there is none."""
+    try:
+        return file.lstat().st_mtime_ns
+    except OSError:
+        return 0
 
 
 def _held_by_us(worktree: Worktree, receipt: Receipt) -> str | None:

@@ -20,6 +20,7 @@ from baton_runner.controller.publishing import Publisher
 from baton_runner.controller.verification import Verifier
 from baton_runner.evidence.layout import Layout
 from baton_runner.plan.changes import Change
+from baton_runner.repo.checkout import Watch
 from baton_runner.repo.objects import Objects
 from baton_runner.repo.refs import Refs
 from baton_runner.repo.repository import Repository
@@ -38,6 +39,7 @@ class Parts:
     change: Change
     plan_path: str
     top: Path
+    checkout: Watch
     repository: Repository
     policy: Policy
     layout: Layout

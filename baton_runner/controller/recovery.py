@@ -6,7 +6,6 @@ itself be killed and repeated.
 """
 
 import datetime as dt
-import hashlib
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -115,7 +114,7 @@ def _mirror_receipts(parts: Parts, tasks: Iterable[Task]) -> list[str]:
         blob = refs.get(name)
         if blob is None and data is None:
             continue
-        if data is not None and blob == _blob_id(data, blob or "") and (whole := _whole(data, task, parts.change.id)):
+        if data is not None and blob == parts.objects.blob_id(data) and (whole := _whole(data, task, parts.change.id)):
             parts.publisher.install(whole)  # its outcome may have been lost
             if blob in lost:
                 parts.objects.blob(data)
@@ -189,9 +188,3 @@ def _whole(data: bytes, task: Task, change: str) -> Receipt | None:
     except DamagedRecord:
         return None
     return receipt if (receipt.change, receipt.key) == (change, task.key) else None
-
-
-def _blob_id(data: bytes, like: str) -> str:
-    """The id git gives to a blob of these bytes, in the hash that ``like`` is made with."""
-    algorithm = hashlib.sha256 if len(like) == 64 else hashlib.sha1  # noqa: PLR2004 - hex digits of sha256
-    return algorithm(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()

@@ -6,6 +6,7 @@ tree to read them from. What is written here is durable at once; what git or an 
 """
 
 import contextlib
+import hashlib
 import os
 import tempfile
 import time
@@ -170,6 +171,11 @@ class Objects:
         answer = self.git.run("cat-file", "--batch-check", input="\n".join([*asked, ""]).encode())
         lines = answer.decode().splitlines()
         return frozenset(oid for oid, line in zip(asked, lines, strict=True) if line.endswith(" missing"))
+
+    def blob_id(self, data: bytes) -> str:
+        """The id that git gives to these bytes; nothing is stored."""
+        algorithm = hashlib.sha256 if self.repository.object_format == "sha256" else hashlib.sha1
+        return algorithm(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
     def blob(self, data: bytes) -> str:
         """Store bytes durably; return the id."""

@@ -96,3 +96,21 @@ def test_secrets_of_the_policy_are_cut_out_of_everything_kept(space: Space) -> N
     kept = [path for path in (space.repo / ".baton").rglob("*") if path.is_file()]
     assert not [path for path in kept if b"hush-hush" in path.read_bytes()]
     assert "hush-hush" not in done.text
+
+
+def test_an_agent_that_writes_the_same_into_the_users_checkout_fails(space: Space) -> None:
+    """By absolute path: named, left alone by us, and nothing of it is merged."""
+    space.start(PLAN)
+    space.script("1.1", f'echo same > 1.1.txt; cp 1.1.txt "{space.repo}/1.1.txt"')
+    done = space.run(code=1)
+    assert "wrote into your checkout" in done.out
+    assert (space.repo / "1.1.txt").read_text() == "same\n"
+    assert space.merged_tasks() == {}
+
+
+def test_other_changes_of_the_users_checkout_are_a_warning(space: Space) -> None:
+    """It may have been the user: the work counts, the files are named, the ticks are not."""
+    space.start(PLAN)
+    space.script("1.1", f'touch 1.1.txt; echo x > "{space.repo}/notes.txt"')
+    done = space.run()
+    assert "files of your checkout changed during the run: notes.txt" in done.out
