@@ -1,11 +1,12 @@
-"""The fast answer: an up-to-date run is recognised before git, doit or a plan is read.
+"""The fast answer: an up-to-date run, and what `list` and `status` say of it, before git, doit or a plan is read.
 
-After a run that left nothing to do, every file that the answer rests on is looked at once: size, times and inode, and the
-bytes of what is too young for its times to be trusted. While all of that is as it was, so is the answer. Whatever is in
-doubt makes the slow path decide: this module says "as before" or nothing.
+When nothing is left to do, every file that the answer rests on is looked at once: size, times and inode, and the bytes of
+what is too young for its times to be trusted. While all of that is as it was, so is the answer. Whatever is in doubt makes
+the slow path decide: this module says "as before" or nothing.
 
 Watched: the plans and the list of changes, WORKFLOW.md and the variables it reads, refs of the integration branches, their
-records and base branches, everything under ``.baton`` that a decision reads, copied files, and our own version. Not
+records and base branches, everything under ``.baton`` that a decision reads, task locks, worktrees, copied files, and our
+own version. Not
 watched: the user's other sources, which are no part of a plan's truth.
 """
 
@@ -21,14 +22,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from baton_runner import __version__
-from baton_runner.base import crash, files
+from baton_runner.base import files
+from baton_runner.base.errors import BatonError
 
 if TYPE_CHECKING:
     from baton_runner.controller.project import Project
 
-__all__ = ["Place", "answer", "locate", "remember"]
-
-WRITE = crash.declare("fingerprint.write")
+__all__ = ["Place", "keep", "locate", "recall"]
 
 _YOUNG_NS = 2_000_000_000
 """Files changed this shortly before they were looked at are compared by their bytes: some file systems tick in seconds."""
@@ -53,10 +53,9 @@ class Place:
         """The ``.baton`` folder (design section 6)."""
         return (self.common_dir.parent if self.common_dir.name == ".git" else self.common_dir) / ".baton"
 
-    @property
-    def file(self) -> Path:
-        """Where the fingerprint lies."""
-        return self.baton / "fingerprint.json"
+    def file(self, command: str) -> Path:
+        """Where the last answer of a command lies."""
+        return self.baton / "answers" / f"{command}.json"
 
 
 def locate(start: Path, environ: Mapping[str, str]) -> Place | None:
@@ -74,13 +73,13 @@ def locate(start: Path, environ: Mapping[str, str]) -> Place | None:
     return None
 
 
-def answer(place: Place, request: Sequence[str], environ: Mapping[str, str]) -> int | None:
-    """How many tasks are up to date, if all that this rests on is as the last run left it; None when that must be looked at.
+def recall(place: Place, request: Sequence[str], environ: Mapping[str, str]) -> Any:
+    """The kept answer to a request, if all that it rests on is as it was; None when that must be looked at.
 
-    ``request`` are the words that select tasks; the same words were remembered.
+    ``request`` is the command and whatever shapes its answer; the same words were kept.
     """
     try:
-        record: dict[str, Any] = json.loads(place.file.read_bytes())
+        record: dict[str, Any] = json.loads(place.file(request[0]).read_bytes())
         if record["version"] != __version__ or record["request"] != list(request) or record["top"] != str(place.top):
             return None
         watched = _Watched.of(record["watched"])
@@ -88,14 +87,14 @@ def answer(place: Place, request: Sequence[str], environ: Mapping[str, str]) -> 
             return None
         if record["seen"] != _look(watched) or record["young"] != {path: _bytes(path) for path in record["young"]}:
             return None
-        tasks: int = record["tasks"]
+        answer = record["answer"]
     except (OSError, ValueError, KeyError, TypeError):
         return None  # an optimisation: whatever is wrong with it, the slow path knows the truth
-    return tasks
+    return answer
 
 
-def remember(project: "Project", place: Place, request: Sequence[str], tasks: int, began_ns: int) -> None:
-    """Note that a run which began then (``time.time_ns``) found every one of so many tasks up to date."""
+def keep(project: "Project", place: Place, request: Sequence[str], answer: Any, began_ns: int) -> None:
+    """Keep the answer of a command that began then (``time.time_ns``) and found every task finished, and nothing waiting."""
     watched = _watched(project, place)
     if any(_entries(folder) for folder in watched.records if Path(folder).parent.name in _OPEN):
         return  # a decision or a publication is waiting
@@ -111,9 +110,10 @@ def remember(project: "Project", place: Place, request: Sequence[str], tasks: in
         "variables": _values(watched.variables, project.environ),
         "seen": seen,
         "young": young,
-        "tasks": tasks,
+        "answer": answer,
     }
-    files.write_atomic(place.file, json.dumps(record).encode(), WRITE)
+    with suppress(BatonError):  # an optimisation: whoever only looks must work on a full or read-only disk
+        files.replace_file(place.file(request[0]), json.dumps(record).encode())
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,11 @@ def _watched(project: "Project", place: Place) -> _Watched:
         paths += [place.baton / fact / f"{name}.json" for fact in _FACTS]
         records += [place.baton / kind / name for kind in _RECORDS]
         records += [place.common_dir / "refs" / "baton" / "receipts" / name]
-    homes = (place.top / "openspec" / "changes", place.top / "tasks", place.top / "openspec")
+        records += [place.common_dir / "baton" / "locks" / "tasks" / name]
+    records += [place.baton / "pauses", *(slot.folder for slot, _ in project.workspaces.records())]
+    homes = (
+        place.top / "openspec" / "changes", place.top / "tasks", place.top / "openspec", project.workspaces.root / "w",
+    )  # fmt: skip
     return _Watched(
         tuple(map(str, paths)),
         tuple(map(str, records)),

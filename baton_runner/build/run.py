@@ -44,7 +44,7 @@ def run(
         summary = run_changes(project, request, reporter)
     told = summary.warnings or summary.ends or summary.unfinished
     if fast is not None and summary.exit_code is ExitCode.DONE and not told:
-        fingerprint.remember(project, fast.place, fast.words, len(summary.kept), began)
+        fingerprint.keep(project, fast.place, fast.words, len(summary.kept), began)
     return summary.exit_code.value
 
 

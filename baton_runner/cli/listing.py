@@ -4,13 +4,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from baton_runner.cli.answers import answered
 from baton_runner.cli.exits import Exit
 from baton_runner.cli.marks import mark_of
 from baton_runner.cli.output import bad, columns, faint, one_line, plural, say, strong, verbatim, wary
 from baton_runner.cli.place import CHANGE, Place, command
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from baton_runner.controller.listing import ListedChange, ListedTask
 
@@ -27,28 +28,37 @@ def list_command(place: Place, names: tuple[str, ...], *, everything: bool, veri
 
     Works while a run is going on. The JSON always holds every task, with its verification.
     """
-    from baton_runner.controller.listing import list_changes
+    seen: list[ListedChange] = []
 
-    changes = tuple(place.change(name) for name in names) or place.project.changes
-    if not changes:
-        place.change(None)  # says where plans are looked for
-    listed = list_changes(place.project, changes)
-    if as_json:
-        return _print_json(tuple(listed))
-    broken = False
-    for number, change in enumerate(listed):
-        if number:
-            say()
-        broken |= bool(change.error)
-        _print(change, everything=everything, verify=verify)
-    return Exit.USAGE if broken else Exit.DONE
+    def show() -> bool:
+        from baton_runner.controller.listing import list_changes
+
+        changes = tuple(place.change(name) for name in names) or place.project.changes
+        if not changes:
+            place.change(None)  # says where plans are looked for
+        seen.extend(list_changes(place.project, changes))
+        if as_json:
+            _print_json(seen)
+        else:
+            _print_all(seen, everything=everything, verify=verify)
+        return all(task.state.finished for change in seen for section in change.sections for task in section.tasks)
+
+    shape = (f"all={everything}", f"verify={verify}", f"json={as_json}")
+    end = answered(place, ("list", *names, *shape), show)
+    return Exit.USAGE if any(change.error for change in seen) else end
 
 
-def _print_json(listed: "tuple[ListedChange, ...]") -> Exit:
+def _print_json(listed: "Sequence[ListedChange]") -> None:
     import json
 
     verbatim(json.dumps({"changes": [change.to_json() for change in listed]}, indent=2))
-    return Exit.USAGE if any(change.error for change in listed) else Exit.DONE
+
+
+def _print_all(listed: "Sequence[ListedChange]", *, everything: bool, verify: bool) -> None:
+    for number, change in enumerate(listed):
+        if number:
+            say()
+        _print(change, everything=everything, verify=verify)
 
 
 def _print(change: "ListedChange", *, everything: bool, verify: bool) -> None:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from baton_runner.cli.answers import answered
 from baton_runner.cli.exits import Exit
 from baton_runner.cli.marks import mark_of
 from baton_runner.cli.output import bad, columns, faint, good, one_line, say, strong, verbatim, wary
@@ -26,14 +27,23 @@ def status_command(place: Place, *, as_json: bool) -> Exit:
 
     Works while a run is going on; waits for nobody.
     """
-    from baton_runner.controller.overview import overview
 
-    seen = overview(place.project)
-    if as_json:
-        import json
+    def show() -> bool:
+        from baton_runner.controller.overview import overview
 
-        verbatim(json.dumps(seen.to_json(), indent=2))
-        return Exit.DONE
+        seen = overview(place.project)
+        if as_json:
+            import json
+
+            verbatim(json.dumps(seen.to_json(), indent=2))
+        else:
+            _show(seen)
+        return seen.settled
+
+    return answered(place, ("status", f"json={as_json}"), show)
+
+
+def _show(seen: "Overview") -> None:
     for number, change in enumerate(seen.changes):
         if number:
             say()
@@ -41,7 +51,6 @@ def status_command(place: Place, *, as_json: bool) -> Exit:
     if not seen.changes:
         say("no open change")
     _show_rest(seen)
-    return Exit.DONE
 
 
 def _show_change(change: "ChangeOverview") -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from baton_runner.build.fingerprint import answer, locate
+from baton_runner.build.fingerprint import locate, recall
 from baton_runner.cli.exits import Exit
 from baton_runner.cli.output import say
 from baton_runner.cli.place import TASK, Place, command
@@ -59,8 +59,8 @@ def run_command(
     asked = (exitfirst, maxfail, last_failed, dry_run, force, junitxml, events, durations is not None, verbose)
     plain = not any(asked)
     spot = locate(place.folder, place.environ) if plain else None
-    words = (*targets, "-k", expression, "--agent", agent or "", "--skip-held", str(skip_held))
-    if spot is not None and (tasks := answer(spot, words, place.environ)) is not None:
+    words = ("run", *targets, "-k", expression, "--agent", agent or "", "--skip-held", str(skip_held))
+    if spot is not None and (tasks := recall(spot, words, place.environ)) is not None:
         say(f"{tasks} up to date, nothing was touched since the last run")
         return Exit.DONE
 

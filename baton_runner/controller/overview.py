@@ -94,6 +94,14 @@ class Overview:
     paused: Mapping[str, str]
     kept: tuple[KeptWorktree, ...]
 
+    @property
+    def settled(self) -> bool:
+        """Whether every task of every change is finished, nothing is in work, and nothing waits or was kept."""
+        words = {word for change in self.changes for word in change.states}
+        done = {State.RESOLVED.value, State.ACCEPTED.value}
+        errors = any(change.error for change in self.changes)
+        return words <= done and not (errors or self.locks or self.paused or self.kept)
+
     def to_json(self) -> dict[str, Any]:
         """As JSON."""
         return asdict(self)
