@@ -13,13 +13,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     ``argv`` are the words after ``baton``; None takes those of this process.
     """
-    import gc
-
     from baton_runner.cli.commands import baton
     from baton_runner.cli.exits import guarded
-
-    # plans and receipts are thousands of small values that live to the end: collecting costs a fifth of the time
-    gc.set_threshold(50_000)
 
     def call() -> object:
         return baton.main(None if argv is None else list(argv), prog_name="baton", standalone_mode=False)

@@ -46,7 +46,6 @@ ALLOWED = {
     "repo/sparse.py": "a worktree's sparse pattern, written again before its next use",
     "repo/worktree.py": "a worktree's own marks, made again before its next use",
     "repo/worktrees.py": "worktree administration, mended when the slot is taken next",
-    "controller/assignments.py": "the mark of a completed turn; without it the agent's work is kept and done again",
 }
 
 
