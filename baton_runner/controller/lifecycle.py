@@ -110,8 +110,7 @@ class Lifecycle:
             self._emit(subject, "task.stopped", message=str(error))
             raise
         except BatonError as error:
-            kind: FailureKind = "error"
-            return self._fail(subject, self._failure(kind, str(error), 0), Work("none"), attempts=0)
+            return self._fail(subject, self._failure("error", str(error), 0), Work("none"), attempts=0)
 
     def _without_agent(self, subject: Subject) -> Result | Failure | None:
         """Merge what is there, or verify again; a Failure is what an agent must mend, None that nothing could be tried."""
