@@ -98,6 +98,8 @@ def keep(project: "Project", place: Place, request: Sequence[str], answer: Any, 
     watched = _watched(project, place)
     if any(_entries(folder) for folder in watched.records if Path(folder).parent.name in _OPEN):
         return  # a decision or a publication is waiting
+    if project.workspaces.orphans():
+        return  # a dead run left a worktree that the next one is to look at
     seen = _look(watched)
     young = {path: _bytes(path) for path, at in _times(watched) if at > time.time_ns() - _YOUNG_NS}
     if any(at > began_ns for path, at in _times(watched) if not path.startswith(str(place.baton))):

@@ -5,6 +5,7 @@ boxes follow receipts, stale ref locks and worktrees of the dead are freed with 
 itself be killed and repeated.
 """
 
+import contextlib
 import datetime as dt
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -135,7 +136,16 @@ def _free_worktrees(parts: Parts, keys: Collection[str]) -> list[str]:
     lines = []
     for orphan in parts.workspaces.orphans():
         purpose = orphan.record.purpose
-        if purpose.kind is not Kind.ATTEMPT or purpose.change != parts.change.id:
+        if purpose.change != parts.change.id:
+            continue
+        if orphan.slot.git_dir() is None:  # killed before the worktree was there: nothing is in it
+            with contextlib.suppress(ActionNeeded):
+                parts.workspaces.remove(orphan.slot)
+            continue
+        if purpose.kind is Kind.VERIFY:
+            checked = parts.workspaces.adopt(orphan.slot)
+            if checked is not None:
+                checked.release()  # nothing in it is anybody's work
             continue
         receipt = _published(parts, purpose.key)
         proven = receipt is not None and receipt.finished >= orphan.record.since  # both UTC, in one format
